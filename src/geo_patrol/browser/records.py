@@ -238,7 +238,7 @@ def resting_record() -> dict[str, Any]:
             satellites.append(Satellite(SatelliteId(side, number), sector, cast("int", fuel), cast("int", ammo), False))
         shapes += goal_shapes(geometry, side, int(sector_at(ring, azimuth)), 0.0)
     shapes += earth_shapes(geometry.center, geometry.earth_radius, 0.0)
-    arranged = Arrangement(geometry, satellites, {one.id: one.fuel for one in satellites})
+    arranged = Arrangement(geometry, satellites, {one.id: one.fuel for one in satellites}, {})
     tokens = [
         token_shape(arranged.styles[one], geometry.point(anchor.position), anchor.radius)
         for one, anchor in arranged.anchors.items()
@@ -307,10 +307,11 @@ def _name(satellite: SatelliteId) -> str:
 
 
 def _satellite(game: Game, satellite: Satellite) -> list[Any]:
-    """Return name, sector, fuel, full tank, ammo and state of a satellite."""
+    """Return name, sector, fuel, full tank, ammo and state of a satellite, and the turn it was last seen in, if not now."""
     state = "" if satellite.is_active else "destroyed" if satellite.destroyed else "no fuel"
     full = full_fuel(game, satellite.id.side, satellite.id.number)
-    return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state]
+    last_seen = game.out_of_sight.get(satellite.id)
+    return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state, last_seen]
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

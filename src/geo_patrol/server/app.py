@@ -293,6 +293,7 @@ class Server:
         if not sides:
             return None
         game = table.game
+        seen = game if table.is_over else game.seen_by(sides[0])
         return {
             "side": sides[0],
             "title": table.saved.title,
@@ -302,7 +303,7 @@ class Server:
             "over": table.is_over,
             "your_turn": not table.is_over and sides[0] not in table.submitted,
             "winner": table.winner,
-            "score": [game.scores[side] for side in SIDES],
+            "score": [seen.scores[side] for side in SIDES],
             "reasons": protocol.ended(game, 0, table.saved.settled).reasons,
             "hinted": any(one.side == sides[0] for one in table.saved.hinted),
             "changed": self.tables.last_change(table.id),
@@ -510,7 +511,7 @@ def _state(table: Table) -> TableState:
         phase=table.game.phase,
         over=table.is_over,
         winner=table.winner,
-        score=Both(**table.game.scores),
+        score=None if table.hides_enemies and not table.is_over else Both(**table.game.scores),
         clock=table.saved.clock,
         seats=BothSeats(**seats),
     )

@@ -138,7 +138,7 @@ class HintRoutes:
         # The page asks while a player is still choosing. A commit, which takes another way, may come before the question.
         if _has_ordered(table, side) or asked.turn not in (None, game.turn) or asked.phase not in (None, game.phase):
             return JSONResponse(_NO_DANGER)
-        orders = table.read_orders(side, asked.orders)
+        orders, game = table.read_orders(side, asked.orders), game.seen_by(side)
         site = requests.client_site(request)
         return JSONResponse(await self._quick.run(site, lambda: _danger_record(game, side, orders)))
 
@@ -148,7 +148,7 @@ class HintRoutes:
             raise ProtocolError("too_late", f"{side} has nothing to order now")
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
-        game, num_events = table.game, table.num_events
+        game, num_events = table.game.seen_by(side), table.num_events
         known = self._hints.get((table.id, side))
         if known is None or known[0] != num_events:
             known = num_events, await self._slow.run(requests.client_site(request), lambda: find_hint(game, side))

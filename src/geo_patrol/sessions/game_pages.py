@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from geo_patrol.board_text import reasons_text
+from geo_patrol.config.toml_files import largest
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.game import Game
@@ -210,6 +211,19 @@ def station_keeping_text(game: Game) -> str:
     """Return what the drift costs in this game."""
     costs = _both(_rules(game)["station_keeping_cost"], "{} fuel")
     return f"Every satellite that has fuel then pays for station keeping: {costs}"
+
+
+def sensor_range_text(game: Game) -> str:
+    """Return how far the sides see in a game that hides enemies."""
+    config = game.config
+    ranges = [(config.alpha if config.mirror else config.side(side)).sensor_range for side in SIDES]
+    texts = [
+        "everything"
+        if reach is None
+        else f"enemies within {_count(int(largest(reach)), 'step')} of one of its satellites that is not destroyed"
+        for reach in ranges
+    ]
+    return f"A side sees {_both(texts, '{}')}."
 
 
 def _both(values: Any, form: str) -> str:

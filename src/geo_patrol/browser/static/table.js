@@ -224,6 +224,10 @@ class TablePage {
   // What the server says
 
   welcome({ title, names, you, on_timeout, first_event, events, scene, config }) {
+    if (this.lines.length > 1 && [config.alpha, config.bravo].some((side) => "sensor_range" in side)) {
+      this.end("Enemies are hidden in this game, so that two people cannot share a screen: play it on two, each with a link of its own.");
+      return;
+    }
     this.title = title;
     this.consequence = on_timeout === "hold" ? "then satellites without orders hold" : "then who has not ordered forfeits";
     this.you = this.lines.length > 1 ? null : you;
@@ -666,12 +670,12 @@ class TablePage {
     return { ...moment, winner: this.ending?.winner ?? (this.ending ? "draw" : moment.winner), ends: moment.ends.length ? moment.ends : endsOf(this.ending) };
   }
 
-  #showScore({ score }, cast, side) {
+  #showScore({ score, fleets }, cast, side) {
     const own = SIDES.indexOf(side);
     [this.left, this.right].forEach((element, i) => {
       const index = i === 0 ? own : 1 - own;
       element.className = `who ${SIDES[index]}`;
-      const parts = [create("span", {}, cast.name(SIDES[index])), create("b", { class: "num" }, String(score[index]))];
+      const parts = [create("span", {}, cast.name(SIDES[index])), create("b", { class: "num" }, `${fleets[index].some(([, , , , , , lastSeen]) => lastSeen !== null) ? "~" : ""}${score[index]}`)];
       element.replaceChildren(...(i === 0 ? parts : parts.reverse()).flatMap((part, j) => (j ? [" ", part] : [part])));
     });
   }

@@ -229,11 +229,12 @@ function rulesOf(tabs) {
 
 /** Draws a fleet as rows of tokens with fuel and rounds; texts for screen readers say all of it. */
 function fleetTokens(satellites) {
-  return satellites.map(([name, sector, fuel, , ammo, state]) => {
-    const label = state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`;
-    const classes = ["sat", ...(name === "HVA" ? ["hva"] : []), ...(ammo > 0 && state === "" ? ["round"] : []), ...(state ? ["lost"] : [])];
+  return satellites.map(([name, sector, fuel, , ammo, state, lastSeen]) => {
+    const sight = lastSeen === null ? "" : `, last seen in turn ${lastSeen}`;
+    const label = (state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`) + sight;
+    const classes = ["sat", ...(name === "HVA" ? ["hva"] : []), ...(ammo > 0 && state === "" ? ["round"] : []), ...(state ? ["lost"] : []), ...(sight ? ["unseen"] : [])];
     const token = create("i", { "aria-hidden": "true" }, name === "HVA" ? "H" : short(name));
-    const fuelText = create("small", { "aria-hidden": "true" }, state === "" ? String(fuel) : "✕");
+    const fuelText = create("small", { "aria-hidden": "true" }, sight ? `turn ${lastSeen}` : state === "" ? String(fuel) : "✕");
     return { name, label, classes: classes.join(" "), parts: [token, fuelText], isActive: state === "" };
   });
 }
