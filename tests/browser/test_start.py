@@ -67,7 +67,8 @@ def test_a_board_is_shown_while_games_are_prepared(tmp_path, monkeypatch, open_p
 
 def test_levels_games_sides_and_clocks_are_chosen(start):
     start.locator(".levels .pick").nth(3).click()
-    start.locator("#foe", has_text="Telstar, rated 1070.").wait_for()
+    level = read_levels()[3]
+    start.locator("#foe", has_text=f"{level.name}, rated {level.rating}.").wait_for()
     start.click("#setting")
     start.select_option("#setup [name=preset]", "case1")
     start.locator("#setup label:has([value=bravo])").click()
