@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.evaluation.questions import Search
+from geo_patrol.evaluation.questions import ThresholdSearch
 from geo_patrol.evaluation.statistics import paired_interval, wilson_interval
 
 BUDGET = 20_000
@@ -61,7 +61,9 @@ def search_once(curve: Curve, seed: int) -> tuple[bool, int]:
     falls = bool(curve.chances[0] > curve.chances[-1])
     shared = np.random.default_rng((seed, 1 << 20)).random(2 * BUDGET)
     draws: dict[int, NDArray[np.float64]] = {}
-    search = Search(curve.values, curve.rate, falls=falls, budget=BUDGET, tolerance=curve.tolerance, block=BLOCK)
+    search = ThresholdSearch(
+        curve.values, curve.rate, falls=falls, budget=BUDGET, tolerance=curve.tolerance, block=BLOCK
+    )
     while wanted := search.wanted():
         for level, games in wanted.items():
             if level not in draws:

@@ -67,7 +67,7 @@ def test_set_shows_what_it_changes():
 
 def test_two_are_compared():
     assert run("case4", "case5").stdout.splitlines() == [
-        "case4 (Case 4: four sharpshooters) -> case5 (Case 5: sharpshooters, short tanks)",
+        "case4 (Case 4: four sharpshooters) -> case5 (Case 5: sharpshooters, low fuel)",
         "  alpha.patrols.fuel  100 -> 80",
     ]
     assert run("od2d", "od2d").stdout.endswith("  no differences\n")

@@ -5,7 +5,16 @@ import json
 import pytest
 
 from geo_patrol.evaluation import arena
-from geo_patrol.evaluation.arena import Arena, ArenaError, Cell, Score, differences, play_arena, read_arena, read_result
+from geo_patrol.evaluation.arena import (
+    Arena,
+    ArenaError,
+    CellResult,
+    Score,
+    differences,
+    play_arena,
+    read_arena,
+    read_result,
+)
 
 FINGERPRINTS = {
     "random": "2b6e3ce24679c42d",
@@ -92,7 +101,7 @@ def test_a_result_repeats_wherever_the_agents_file_is(small_arena, tmp_path):
 
 def test_scores_are_means_of_cells_and_draws_count_one_half():
     cells = [
-        Cell(
+        CellResult(
             opponent="a",
             board="b",
             held_out=False,

@@ -7,7 +7,7 @@ import pytest
 
 from geo_patrol.evaluation.questions import (
     GAME,
-    Search,
+    ThresholdSearch,
     answer_questions,
     compare_games,
     rank_factors,
@@ -130,7 +130,7 @@ def test_intervals_of_thresholds_cover_the_truth(rate, falls):
     for seed in range(100):
         generator = np.random.default_rng(seed)
         shared, own = generator.random(20_000), generator.random((8, 20_000))
-        search = Search(positions, rate, falls=falls, budget=20_000, tolerance=0.5, block=128)
+        search = ThresholdSearch(positions, rate, falls=falls, budget=20_000, tolerance=0.5, block=128)
         while wanted := search.wanted():
             for level, games in wanted.items():
                 mixed = np.where(
@@ -143,7 +143,7 @@ def test_intervals_of_thresholds_cover_the_truth(rate, falls):
 
 
 def test_a_search_ends_with_its_budget():
-    search = Search(np.arange(3.0), 0.5, falls=True, budget=1000, tolerance=0.001, block=128)
+    search = ThresholdSearch(np.arange(3.0), 0.5, falls=True, budget=1000, tolerance=0.001, block=128)
     generator = np.random.default_rng(0)
     while wanted := search.wanted():
         for level, games in wanted.items():

@@ -40,7 +40,7 @@ class ArenaError(GeoPatrolError):
     """A file that is no result of the arena, or one of another arena."""
 
 
-class Board(BaseModel):
+class ArenaBoard(BaseModel):
     """A configuration of the arena: a preset, perhaps with other values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -92,16 +92,16 @@ class Arena(BaseModel):
     games: int
     quick_games: int
     quick_boards: tuple[str, ...]
-    boards: tuple[Board, ...]
+    boards: tuple[ArenaBoard, ...]
     opponents: tuple[Opponent, ...]
 
-    def cells(self, *, quick: bool) -> list[tuple[Opponent, Board]]:
+    def cells(self, *, quick: bool) -> list[tuple[Opponent, ArenaBoard]]:
         """Return what an agent plays, board by board."""
         boards = [board for board in self.boards if not quick or board.name in self.quick_boards]
         return [(opponent, board) for board in boards for opponent in self.opponents]
 
 
-class Cell(BaseModel):
+class CellResult(BaseModel):
     """The games of an agent against an opponent on a board, half of them from each side.
 
     Attributes:
@@ -127,7 +127,7 @@ class Cell(BaseModel):
     score_as_alpha: float
 
     @classmethod
-    def of(cls, opponent: Opponent, board: Board, match: MatchResult) -> Self:
+    def of(cls, opponent: Opponent, board: ArenaBoard, match: MatchResult) -> Self:
         """Count the games of a match."""
         points = np.where(match.winner == FIRST, 1.0, np.where(match.winner == DRAW, 0.5, 0.0))
         pairs = points.reshape(-1, 2).mean(axis=1)
@@ -156,7 +156,7 @@ class Score(BaseModel):
     high: float
 
     @classmethod
-    def of(cls, cells: Sequence[Cell]) -> Self:
+    def of(cls, cells: Sequence[CellResult]) -> Self:
         """Average cells; they are independent, and their games are many, so the interval is normal."""
         mean = math.fsum(cell.score for cell in cells) / len(cells)
         error = math.sqrt(math.fsum(cell.standard_error**2 for cell in cells)) / len(cells)
@@ -195,7 +195,7 @@ class ArenaResult(BaseModel):
     visible: Score
     held_out: Score
     failures: int
-    cells: tuple[Cell, ...]
+    cells: tuple[CellResult, ...]
 
     def __repr__(self) -> str:
         form = "quick form of the arena" if self.quick else "arena"
@@ -225,8 +225,8 @@ class ArenaResult(BaseModel):
         return to_frame([cell.model_dump() for cell in self.cells])
 
 
-def _group(cells: Iterable[Cell], key: str) -> dict[str, Score]:
-    groups: dict[str, list[Cell]] = {}
+def _group(cells: Iterable[CellResult], key: str) -> dict[str, Score]:
+    groups: dict[str, list[CellResult]] = {}
     for cell in cells:
         groups.setdefault(getattr(cell, key), []).append(cell)
     return {name: Score.of(members) for name, members in groups.items()}
@@ -270,7 +270,7 @@ def play_arena(agent: str, *, quick: bool = False, **options: Unpack[CampaignOpt
     ]
     plan = {"kind": "arena", "arena": arena.version, "quick": quick, "agents": [agent]}
     played = dict(play_matches(agents, matches, games // 2, arena.seed, plan, **checked))
-    results = tuple(Cell.of(*cell, played[index]) for index, cell in enumerate(cells))
+    results = tuple(CellResult.of(*cell, played[index]) for index, cell in enumerate(cells))
     failures = sum(failure.agent == FIRST for match in played.values() for failure in match.failures)
     return ArenaResult(
         arena=arena.version,
@@ -327,7 +327,7 @@ def differences(expected: ArenaResult, played: ArenaResult) -> list[str]:
         )
         if there != here
     ]
-    before: Mapping[tuple[str, str], Cell] = {(cell.opponent, cell.board): cell for cell in expected.cells}
+    before: Mapping[tuple[str, str], CellResult] = {(cell.opponent, cell.board): cell for cell in expected.cells}
     for cell in played.cells:
         old = before.get((cell.opponent, cell.board))
         if old != cell:

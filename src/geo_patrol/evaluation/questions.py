@@ -109,7 +109,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Level:
+class PlayedLevel:
     """A value that a search looked at.
 
     Attributes:
@@ -128,7 +128,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Estimate:
     """An answer to a question, for one pair of agents and one cell.
 
     Attributes:
@@ -153,7 +153,7 @@ class Answer:
     answer: str
     games: int
     text: str
-    levels: tuple[Level, ...] = ()
+    levels: tuple[PlayedLevel, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -169,11 +169,11 @@ class Answered:
 
     question: Question
     title: str
-    answers: tuple[Answer, ...]
+    answers: tuple[Estimate, ...]
     summary: tuple[str, ...]
 
 
-_Asking: TypeAlias = Generator[Wanted, list[_Games], list[Answer]]
+_Asking: TypeAlias = Generator[Wanted, list[_Games], list[Estimate]]
 
 
 def answer_questions(plan: StudyPlan, source: Source) -> tuple[Answered, ...]:
@@ -192,9 +192,9 @@ def answer_questions(plan: StudyPlan, source: Source) -> tuple[Answered, ...]:
     )
 
 
-def _play_together(askings: Sequence[_Asking], source: Source) -> list[list[Answer]]:
+def _play_together(askings: Sequence[_Asking], source: Source) -> list[list[Estimate]]:
     """Run generators round by round; in each, all games that any of them needs are played together."""
-    answers: list[list[Answer]] = [[] for _ in askings]
+    answers: list[list[Estimate]] = [[] for _ in askings]
     sent: dict[int, list[_Games] | None] = dict.fromkeys(range(len(askings)))
     while sent:
         wanted: dict[int, Wanted] = {}
@@ -255,7 +255,7 @@ _SAFE = 3.0
 """Standard errors of the interval by which a search decides where to play."""
 
 
-class Search:
+class ThresholdSearch:
     """A sequential search for the place at which a rate, which rises or falls over an axis, crosses a value.
 
     The rate between two neighbouring levels is interpolated linearly. A place is in the 95 % interval if the games at the
@@ -433,7 +433,7 @@ def _search(
     question: ThresholdQuestion | FairQuestion,
     cell: Cell,
     pair: tuple[str, str],
-    search: Search,
+    search: ThresholdSearch,
     levels: Sequence[Any],
     measure: str,
 ) -> Generator[Wanted, list[_Games], None]:
@@ -452,7 +452,7 @@ def _search(
 
 def _make_search(
     plan: StudyPlan, question: ThresholdQuestion | FairQuestion, cell: Cell, pair: tuple[str, str]
-) -> tuple[Search, tuple[Any, ...]]:
+) -> tuple[ThresholdSearch, tuple[Any, ...]]:
     """Return the search of a question, and its levels."""
     _, factor = question.factor
     config = plan.scenarios[cell.scenario].config
@@ -463,7 +463,7 @@ def _make_search(
     rate, falls = (
         (question.rate, question.find == "largest") if isinstance(question, ThresholdQuestion) else (0.5, None)
     )
-    search = Search(
+    search = ThresholdSearch(
         positions,
         rate,
         falls=falls,
@@ -479,14 +479,14 @@ def _is_discrete(levels: Sequence[Any]) -> bool:
     return len(levels) < 3 or not all(isinstance(level, float) for level in levels)
 
 
-def _search_levels(search: Search, levels: Sequence[Any]) -> tuple[Level, ...]:
+def _search_levels(search: ThresholdSearch, levels: Sequence[Any]) -> tuple[PlayedLevel, ...]:
     """Return what a search looked at."""
     positions, found = positions_of(levels), []
     for number in sorted(search.outcomes):
         outcomes = search.outcomes[number]
         rate = float(outcomes.mean())
         interval = wilson_interval(round(float(outcomes.sum())), len(outcomes))
-        found.append(Level(levels[number], float(positions[number]), len(outcomes), rate, interval))
+        found.append(PlayedLevel(levels[number], float(positions[number]), len(outcomes), rate, interval))
     return tuple(found)
 
 
@@ -527,7 +527,7 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
         said += ". The rate does not change in one direction over these values: there may be several such values"
     estimate = search.turn(crossing.estimate)
     return [
-        Answer(
+        Estimate(
             subject,
             f"{question.find} value",
             cell,
@@ -542,7 +542,7 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
     ]
 
 
-def _finite(search: Search, place: float, places: _Floats) -> float:
+def _finite(search: ThresholdSearch, place: float, places: _Floats) -> float:
     return float(search.turn(float(np.clip(place, places[0], places[-1]))))
 
 
@@ -573,7 +573,7 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
     else:
         text += f"; no value from {value_text(levels[0])} to {value_text(levels[-1])} is fair"
     answers = [
-        Answer(
+        Estimate(
             in_words(name),
             "fair value",
             cell,
@@ -595,7 +595,7 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
         mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
         low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
         text = f"In {count:,} new games alpha wins {mean:.1%} of them, a draw counting half ({100 * low:.1f} to {high:.1%})."
-        answers.append(Answer(in_words(name), BALANCE, cell, pair, mean, (low, high), f"{mean:.1%}", count, text))
+        answers.append(Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), f"{mean:.1%}", count, text))
     return answers
 
 
@@ -617,7 +617,7 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
         change = f"{in_words(name)} {'by' if is_relative(value) else 'to'} {value_text(value)}"
         text = f"With {short_pair(pair)}, changing the {change} changes {_NOUNS[question.measure]} by {shown}; {games:,} games each."
         answers.append(
-            Answer(change, f"difference in {question.measure}", cell, pair, estimate, (low, high), shown, games, text)
+            Estimate(change, f"difference in {question.measure}", cell, pair, estimate, (low, high), shown, games, text)
         )
     return answers
 
@@ -719,7 +719,7 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
         shown = f"{scale * effect.effect:.3g}{unit} ({scale * interval[0]:.3g} to {scale * interval[1]:.3g})"
         statistic = "mean absolute effect" if is_morris else "total-order index"
         text = f"{rank}. {in_words(effect.name)}: {statistic} {shown}"
-        answers.append(Answer(effect.name, statistic, cell, pair, effect.effect, interval, str(rank), games, text))
+        answers.append(Estimate(effect.name, statistic, cell, pair, effect.effect, interval, str(rank), games, text))
         others = (
             {"mean effect": (effect.mean, None), "spread of effects": (effect.other, None)}
             if is_morris
@@ -728,11 +728,11 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
         for name, (estimate, margin) in others.items():
             assert estimate is not None
             ends = None if margin is None else (estimate - margin, estimate + margin)
-            answers.append(Answer(effect.name, name, cell, pair, estimate, ends, str(rank), games, ""))
+            answers.append(Estimate(effect.name, name, cell, pair, estimate, ends, str(rank), games, ""))
     if total > 0:
         share = min(noise / total, 1.0)
         text = f"Chance in {plan.file.games:,} games a cell is {share:.1%} of the variance between cells."
-        answers.append(Answer("", "share of chance", cell, pair, share, None, f"{share:.1%}", games, text))
+        answers.append(Estimate("", "share of chance", cell, pair, share, None, f"{share:.1%}", games, text))
     return answers
 
 
@@ -754,8 +754,8 @@ def question_title(question: Question) -> str:
     return f"Which factors matter most ({question.measure})?"
 
 
-def _summarise(plan: StudyPlan, question: Question, answers: Sequence[Answer]) -> Answered:
-    groups: dict[tuple[Any, ...], list[Answer]] = {}
+def _summarise(plan: StudyPlan, question: Question, answers: Sequence[Estimate]) -> Answered:
+    groups: dict[tuple[Any, ...], list[Estimate]] = {}
     for answer in answers:
         if answer.statistic == BALANCE or answer.text == "" or answer.subject == "":
             continue
@@ -770,7 +770,7 @@ def _summarise(plan: StudyPlan, question: Question, answers: Sequence[Answer]) -
     return Answered(question, question_title(question), tuple(answers), tuple(sentences))
 
 
-def _agreement(question: Question, answers: Sequence[Answer]) -> str:
+def _agreement(question: Question, answers: Sequence[Estimate]) -> str:
     """Return whether the pairs of agents agree, in a sentence; "" for a single pair."""
     if isinstance(question, RankingQuestion):
         answers = [answer for answer in answers if answer.answer == "1"]
@@ -798,12 +798,12 @@ def _agreement(question: Question, answers: Sequence[Answer]) -> str:
     return f"The answer depends on the agents: {listed}"
 
 
-def _sign(answer: Answer) -> int:
+def _sign(answer: Estimate) -> int:
     low, high = answer.interval or (-math.inf, math.inf)
     return int(low > 0) - int(high < 0)
 
 
-def _list(answers: Sequence[Answer], say: Any) -> str:
+def _list(answers: Sequence[Estimate], say: Any) -> str:
     return "; ".join(f"{say(answer)} with {short_pair(answer.pair)}" for answer in answers) + "."
 
 

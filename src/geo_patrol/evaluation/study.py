@@ -106,7 +106,7 @@ class _Block:
 
 
 @dataclass(frozen=True)
-class _Played:
+class _PlayedBlock:
     games: NDArray[np.void]
     curve: NDArray[np.int32]
     failures: tuple[Failure, ...]
@@ -128,13 +128,13 @@ class _BlockRecord(BaseModel):
     curve: list[list[int]]
 
     @classmethod
-    def of(cls, block: _Block, played: _Played, seconds: float) -> Self:
+    def of(cls, block: _Block, played: _PlayedBlock, seconds: float) -> Self:
         """Return the record of a block."""
         columns = {name: played.games[name].tolist() for name in GAME.names or ()}
         failures, curve = list(played.failures), played.curve.tolist()
         return cls(block=block.key, seconds=seconds, failures=failures, curve=curve, **columns)
 
-    def read(self) -> _Played | None:
+    def read(self) -> _PlayedBlock | None:
         """Return what was played; None if the columns do not fit."""
         games = np.zeros(len(self.winner), GAME)
         try:
@@ -148,10 +148,10 @@ class _BlockRecord(BaseModel):
             return None
         if not np.isin(games["winner"], (DRAW, 0, 1)).all():
             return None
-        return _Played(games, curve, tuple(self.failures))
+        return _PlayedBlock(games, curve, tuple(self.failures))
 
 
-def _parse_record(line: bytes) -> tuple[str, _Played] | None:
+def _parse_record(line: bytes) -> tuple[str, _PlayedBlock] | None:
     try:
         record = _BlockRecord.model_validate_json(line)
     except ValidationError:
@@ -160,7 +160,7 @@ def _parse_record(line: bytes) -> tuple[str, _Played] | None:
     return None if played is None else (record.block, played)
 
 
-def _by_side(chunk: PlayedChunk) -> _Played:
+def _by_side(chunk: PlayedChunk) -> _PlayedBlock:
     """Return the games of a chunk by side rather than by agent."""
     result = chunk.result
     games, numbers, alpha = np.zeros(len(result), GAME), np.arange(len(result)), result.first_side
@@ -169,7 +169,7 @@ def _by_side(chunk: PlayedChunk) -> _Played:
         by_agent = result.games[name]
         games[name] = np.stack([by_agent[numbers, alpha], by_agent[numbers, 1 - alpha]], axis=1)
     games["turns"], games["reasons"] = result.turns, result.reasons
-    return _Played(games, chunk.curve.astype(np.int32), result.failures)
+    return _PlayedBlock(games, chunk.curve.astype(np.int32), result.failures)
 
 
 class _Blocks:
@@ -225,7 +225,7 @@ class _Player:
         self.config: Callable[[Cell], GameConfig] = lru_cache(maxsize=64)(self._load_config)
         self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
-        self._played: dict[str, _Played] = {} if journal is None else dict(journal.read(_parse_record))
+        self._played: dict[str, _PlayedBlock] = {} if journal is None else dict(journal.read(_parse_record))
 
     def __enter__(self) -> Self:
         return self

@@ -632,7 +632,7 @@ def parse_study(data: Mapping[str, Any], origin: str = "study") -> StudyFile:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class StudyScenario:
     """A scenario of a study.
 
     Attributes:
@@ -745,7 +745,7 @@ class StudyPlan:
     """
 
     file: StudyFile
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[StudyScenario, ...]
     design: Design
     cells: tuple[Cell, ...]
 
@@ -807,7 +807,7 @@ def plan_study(
 
 def _plan_scenario(
     file: StudyFile, table: ScenarioTable, number: int, folder: Path, config: GameConfig | None
-) -> Scenario:
+) -> StudyScenario:
     source = table.config or file.config
     path = folder / source
     base = config or load_config(path if source not in preset_names() and path.is_file() else source)
@@ -816,7 +816,7 @@ def _plan_scenario(
         overrides |= {each: resolve_value(base, each, value) for each in expand_keys([key])}
     resolved = load_config(base, overrides) if overrides else base
     title = table.name or (resolved.title if not file.scenario or table.config else f"scenario {number + 1}")
-    return Scenario(title, source, base, overrides, resolved)
+    return StudyScenario(title, source, base, overrides, resolved)
 
 
 def _make_cell(file: StudyFile, config: GameConfig, scenario: int, units: Sequence[float]) -> Cell:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from geo_patrol.evaluation.plots import NamedFigure, short_names
-from geo_patrol.evaluation.questions import Answer
+from geo_patrol.evaluation.questions import Estimate
 from geo_patrol.evaluation.study import Study, summarise_games
 from geo_patrol.evaluation.study_file import Factor, in_words, value_text
 from geo_patrol.report.page import figure_svg, load_template
@@ -64,7 +64,7 @@ def _figure(figure: NamedFigure) -> dict[str, str]:
     return {"title": figure.title, "caption": figure.caption, "svg": figure_svg(figure.figure)}
 
 
-def _answer(study: Study, answer: Answer) -> str:
+def _answer(study: Study, answer: Estimate) -> str:
     where = study.plan.describe(answer.cell)
     return f"{where}: {answer.text}" if where else answer.text
 

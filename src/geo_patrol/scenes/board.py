@@ -1,7 +1,4 @@
-"""The Earth, seen from above the north pole.
-
-The outlines of the continents are coarse: a few points each, in degrees of longitude and latitude.
-"""
+"""The board without its satellites: the Earth, seen from above the north pole, the rings, their grid and their numbers."""
 
 import functools
 import itertools
@@ -35,7 +32,7 @@ _LANDS = (
     "-6,35 10,37 20,31 32,31 43,11 51,11 42,-2 10,-2 8,4 -8,5 -17,14 -16,22",  # Africa north of the equator
     "-77,7 -62,10 -50,0 -50,-2 -80,-2",  # South America
 )
-"""Outlines of the continents: degrees of longitude and latitude."""
+"""Coarse outlines of the continents: degrees of longitude and latitude."""
 _EDGE_LATITUDE = -2.0
 """The parallel at the rim of the picture."""
 _NIGHT = "#02040e"
