@@ -345,7 +345,7 @@ class TablePage {
 
   error({ code, text }) {
     if (code === "wrong_secret" && this.schoolClass !== null) this.toClass();
-    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(text);
+    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(capitalized(text));
     else {
       this.notify(text);
       this.refresh();
