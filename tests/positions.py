@@ -1,6 +1,9 @@
 """Positions of the golden images and of other tests. Odds of 0 and 1 make their engagements deterministic."""
 
+import numpy as np
+
 from geo_patrol import Game
+from geo_patrol.board import are_within
 from geo_patrol.sessions.live import Timeline
 
 SIDES = ("alpha", "bravo")
@@ -133,3 +136,29 @@ PICTURES = {
 def snapshot_of(make):
     """Return the last snapshot of a timeline."""
     return make().snapshot(-1)
+
+
+def elsewhere(game, side, seed=0):
+    """Return a game that a side cannot tell from one that hides enemies.
+
+    Enemies out of sight are at other places out of its sight, with other fuel and ammo; the enemy's score, what the enemy
+    sees, and the random streams differ as well. Where a side sees all enemies, only the random streams differ.
+    """
+    games, rng = game.repeat(1), np.random.default_rng(seed)
+    record, rules, index = games.state.games[0], games.state.rules[0], SIDES.index(side)
+    reach, inner = int(rules.sensor_range[index]), int(rules.inner_ring)
+    own = [one.sector for one in game.satellites(side) if not one.destroyed]
+    board = range((1 << inner) - 1, (2 << int(rules.outer_ring)) - 1)
+    hidden = [sector for sector in board if not any(are_within(here, sector, reach, inner) for here in own)]
+    for number in np.flatnonzero(games.unseen[0, 1 - index]).tolist():
+        record.sector[1 - index, number] = rng.choice(hidden)
+        record.fuel[1 - index, number] = rng.integers(1, 60)
+        record.ammo[1 - index, number] = rng.integers(2)
+        record.score[1 - index] += 1
+        games.state.sight.sightings["phase"][0, index] = 0
+    belief = games.state.sight.beliefs[1 - index]  # of the enemy, who knows its own satellites
+    for field in ("sector", "fuel", "ammo"):
+        belief[field][1 - index] = record[field][1 - index]
+    games.reseed(seed)
+    games.describe()
+    return Game.from_games(games)

@@ -52,11 +52,10 @@ def reasons_text(game: SupportsText) -> str:
 
 
 def heading_text(game: SupportsText) -> str:
-    """Return title, turn, phase and score in a line; for a finished game, how it ended."""
-    scores = game.scores
-    line = (
-        f"{game.config.title} | turn {game.turn}, {game.phase} | score alpha {scores['alpha']}, bravo {scores['bravo']}"
-    )
+    """Return title, turn, phase and score in a line, "~" before an estimate; for a finished game, how it ended."""
+    estimated = {one.side for one in game.out_of_sight}
+    scores = ", ".join(f"{side} {'~' * (side in estimated)}{score}" for side, score in game.scores.items())
+    line = f"{game.config.title} | turn {game.turn}, {game.phase} | score {scores}"
     if not game.is_over:
         return line
     result = "draw" if game.winner is None else f"{game.winner} wins"

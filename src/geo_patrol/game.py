@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol import notation
-from geo_patrol.board import are_adjacent, ring_of
+from geo_patrol.board import adjacent_sectors, are_adjacent, ring_of
 from geo_patrol.board_text import outcomes_text, position_text
 from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
@@ -119,6 +119,7 @@ class Game:
         self._outcomes: tuple[notation.Outcome, ...] | None = ()
         self._allowed: NDArray[np.int32] | None = None
         self._history: tuple[Phase, ...] | None = () if keep_history else None
+        self._viewer: Side | None = None
 
     @classmethod
     def from_games(cls, games: Games, *, keep_history: bool = False) -> Self:
@@ -126,6 +127,7 @@ class Game:
         game = object.__new__(cls)
         game._games, game._outcomes, game._allowed = games, None, None
         game._history = () if keep_history else None
+        game._viewer = None
         return game
 
     @property
@@ -286,7 +288,7 @@ class Game:
             for outcome in self.outcomes
             if outcome.attacker is not None or outcome.actor.side == side or unseen[outcome.actor.number] <= 1
         )
-        seen._history = None
+        seen._history, seen._viewer = None, side
         return seen
 
     def unseen(self, side: Side) -> tuple[int, ...]:
@@ -305,6 +307,25 @@ class Game:
             for number, (phases, turn) in enumerate(zip(self.unseen(side), self.last_seen(side), strict=True))
             if phases
         }
+
+    @property
+    def sectors_in_sight(self) -> frozenset[int] | None:
+        """The sectors that a side sees, in a game as the side knows it (``seen_by``); None where it sees everything."""
+        rules, side = self._rules, self._viewer
+        reach = 0 if side is None else int(rules.sensor_range[_side_index(side)])
+        if side is None or reach == 0 or self.is_over:
+            return None
+        found = {one.sector for one in self.satellites(side) if not one.destroyed}
+        latest, inner, outer = found, int(rules.inner_ring), int(rules.outer_ring)
+        for _ in range(reach):
+            around = {
+                other for sector in latest for other in adjacent_sectors(sector, outer) if ring_of(other) >= inner
+            }
+            latest = around - found
+            found = found | latest
+            if not latest:
+                break
+        return frozenset(found)
 
     def last_seen(self, side: Side) -> tuple[int, ...]:
         """Return the turn in which the other side last saw each of a side's satellites."""
@@ -529,7 +550,7 @@ class Game:
         """Return an independent copy with the same random stream: given the same orders, it plays the same."""
         twin = object.__new__(type(self))
         twin._games, twin._outcomes, twin._allowed = self._games, self._outcomes, self._allowed
-        twin._history = self._history
+        twin._history, twin._viewer = self._history, self._viewer
         return twin
 
     def fork(self, seed: int | None = None) -> Self:

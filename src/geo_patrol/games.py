@@ -484,6 +484,7 @@ class Games:
             )
         )
         seen.hides_enemies = False
+        seen._forget_setup()
         seen.describe()
         seen.state.choices["legal"][:, side] = self.state.choices["legal"][:, side]
         return seen
@@ -513,7 +514,13 @@ class Games:
         self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
         streams = self.state.choices["stream"]
         streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
+        self._forget_setup()
         return self
+
+    def _forget_setup(self) -> None:
+        """Forget the keys of the setups, from which the streams that drew them can be computed, where no save needs them."""
+        if not self.is_randomized:
+            self.state.games["setup_key"] = 0
 
     # For environments and agents inside the package
 

@@ -274,7 +274,7 @@ def _value_line(line: PageLine) -> str:
     return f"{bullet} {line.left.strip()}: {line.right}" if line.right else f"{line.left}:"
 
 
-_TOLD = ("turn", "goal", "order", "drift")
+_TOLD = ("turn", "goal", "order", "drift", "sight")
 """Lines of the rules' pages that ``_RULES`` tells in full."""
 _ILLEGAL_ORDERS = {"noop": "does nothing", "forfeit": "loses the game"}
 _CODE_RULES = (
@@ -372,9 +372,10 @@ def _outcome_lines(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _loss_lines(phase: Phase) -> Iterator[str]:
+    out_of_sight = phase.after.out_of_sight
     for side in SIDES:
         for before, after in zip(phase.before.satellites(side), phase.after.satellites(side), strict=True):
-            if before.is_active and not after.is_active:
+            if before.is_active and not after.is_active and after.id not in out_of_sight:
                 yield f"- lost: {side} {after.id.short} {'is destroyed' if after.destroyed else 'has no fuel left'}"
 
 
@@ -703,6 +704,8 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
     people: list[Side] = [side for side, agent in zip(SIDES, live.agents, strict=True) if agent is None]
     shared = len(people) > 1
     told: dict[Side, str] = dict.fromkeys(people, "")
+    if people and live.config.hides_enemies:
+        console.write(f"\n{_sight_text(live.game)}")
     while not live.is_over:
         game = live.game
         if not shared:  # otherwise shown to each person in turn

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from positions import elsewhere
 
 from geo_patrol import Game, Games, SolvingError, make_agent, play_match
 from geo_patrol.agents.basic import StatelessPlanner
+from geo_patrol.agents.protocol import compute_actions
 from geo_patrol.solving import solve
+from geo_patrol.textplay import TextAgent
 
 CONFIG = "geo_patrol_hidden"
 
@@ -42,6 +45,36 @@ def test_planners_get_what_their_side_knows():
 def test_agents_play(name):
     result = play_match(name, "raider", config=CONFIG, games=4, seed=3)
     assert result.summary().total.illegal_orders == (0, 0)
+
+
+def midgame():
+    """Return a game in a movement phase in which alpha sees some of bravo's satellites."""
+    game = Games(CONFIG, 1, seed=3).play_out("idle", "scripted", max_phases=6)[0]
+    assert 0 < len(game.seen_by("alpha").out_of_sight) < 11
+    return game
+
+
+def first_order(prompt):
+    """Answer with orders that depend on the whole prompt."""
+    lines = prompt.split("Legal orders:\n")[1].splitlines()
+    return "\n".join(line.split(" (")[0].replace(":", "") for line in lines[: 1 + sum(map(ord, prompt)) % len(lines)])
+
+
+@pytest.mark.parametrize("name", ["scripted", "raider", "policy:base", "level:webb", "search:rollouts=20", "text"])
+def test_agents_decide_by_what_their_side_knows(name):
+    game, agent = midgame(), TextAgent(first_order) if name == "text" else make_agent(name)
+    orders = [
+        compute_actions(
+            agent,
+            name,
+            one.observation("alpha", agent.observation)[None],
+            one.action_mask("alpha")[None],
+            np.random.default_rng(1),
+            lambda one=one: [one],
+        )
+        for one in (game, elsewhere(game, "alpha"))
+    ]
+    assert (orders[0] == orders[1]).all()
 
 
 def test_scripts_read_all_but_the_features_of_sight():

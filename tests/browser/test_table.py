@@ -196,6 +196,28 @@ def test_a_chip_takes_its_order_back_and_the_focus_goes_on(page):
     assert page.evaluate("page.entry.orders") == [first, second]
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["wide", "narrow"])
+def test_a_player_sees_what_is_hidden(address, open_page, size):
+    _, *urls = open_table(address, preset="geo_patrol_hidden", seed=5, alpha="link", bravo="link")
+    pages = page, *_ = [open_page(url, size, reduced_motion="reduce") for url in urls[:2]]
+    dark = "[page.playback.moment.unseen[1].length, document.querySelectorAll('.ground [opacity=\"0.5\"]').length]"
+    for phase in ("movement", "engagement", "movement"):
+        assert all(map(ordering, pages))
+        assert page.evaluate("page.entry.choices.phase") == phase
+        unseen, drawn = page.evaluate(dark)
+        assert unseen == drawn > 10
+        labels = page.locator(".theirs small").all_text_contents()
+        assert labels == (["100"] if page.evaluate("page.playback.record.moments.length") == 1 else ["T1"]) * 11
+        if phase == "engagement":
+            assert "Nothing to order" in page.text_content(".choice")
+            assert page.text_content("#tell") == "No enemy that you know of can attack your HVA next."
+            assert page.text_content("#right") == "~200 Gold"
+        for one in pages:
+            commit(one)
+    watching = open_page(urls[2], size)
+    watching.locator(".over", has_text="Enemies are hidden in this game: watch it when it is over").wait_for()
+
+
 def test_the_past_is_looked_at_while_the_game_goes_on(page):
     commit(page)
     assert ordering(page)

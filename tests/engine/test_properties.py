@@ -349,6 +349,11 @@ def test_forks_do_not_reveal_the_random_stream_of_the_game(game, seed):
         assert Game.restore(guess) != game
 
 
+def test_forks_keep_no_number_of_the_random_stream():
+    """The first number of the stream is the key of the setup, from which the whole stream can be computed."""
+    assert Game("geo_patrol", seed=1).fork(3).save() == Game("geo_patrol", seed=2).fork(3).save()
+
+
 @given(games(max_phases=20), seeds)
 def test_forks_have_the_same_position_and_another_random_stream(game, seed):
     fork = game.fork(seed + 2**63)

@@ -15,6 +15,7 @@ from geo_patrol.board import adjacent_sectors, are_within, retrograde, ring_of
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.observe import NUM_SIGHT_FEATURES
 from geo_patrol.engine.state import HVA, NOOP, SATELLITES
+from geo_patrol.sessions.advice import hva_threat
 from geo_patrol.sides import SIDES, enemy_of
 from geo_patrol.textplay import legal_orders_text, observe_text, read_answer
 
@@ -360,7 +361,50 @@ def test_a_view_says_nothing_of_the_random_stream_or_of_what_the_other_side_sees
     seen = game.seen_by("alpha")
     assert not seen.as_games().state.choices["stream"].any()
     assert seen.unseen("alpha") == (0,) * 11
-    assert not any(seen.as_games().state.games[name][0] for name in ("rng_key", "rng_counter"))
+    assert not any(seen.as_games().state.games[name][0] for name in ("rng_key", "rng_counter", "setup_key"))
+
+
+@given(configs(), seeds, st.integers(1, 4), st.sampled_from(SIDES), st.integers(0, 30))
+def test_a_view_has_the_sectors_in_sight(config, seed, reach, side, phases):
+    game = play_on(Game(with_ranges(config, reach, None), seed=seed), phases)
+    seen, board = game.seen_by(side), config.board
+    if side == "bravo" or game.is_over:
+        assert seen.sectors_in_sight is None
+        return
+    own = {one.sector for one in game.satellites(side) if not one.destroyed}
+    steps = [distances_from(sector, board.inner_ring, board.outer_ring) for sector in own]
+    assert seen.sectors_in_sight == {one for found in steps for one, distance in found.items() if distance <= reach}
+    assert game.sectors_in_sight is None
+    assert seen.copy().sectors_in_sight == seen.sectors_in_sight
+
+
+def test_an_enemy_is_no_danger_where_it_is_seen_not_to_be():
+    game = arrange(seeing(1, 2), {0: 15, 1: 27}, {0: 23, 1: 16, 2: 17}, phase="movement")
+    assert [one.order.satellite for one in hva_threat(game.seen_by("alpha"), "alpha").attacks] == [1, 2]
+    game.step(bravo="P1 prograde")
+    seen = game.seen_by("alpha")
+    assert (seen.satellite("bravo", 1).sector, game.satellite("bravo", 1).sector) == (16, 17)
+    assert hva_threat(seen, "alpha") is None
+    game.step()  # Patrol 2 was never seen to leave, and may come
+    assert [one.order.satellite for one in hva_threat(game.seen_by("alpha"), "alpha").attacks] == [2]
+
+
+def test_nobody_is_told_that_an_enemy_out_of_sight_has_no_fuel():
+    game = arrange(seeing(1, 1), {0: 15, 1: 15}, {0: 23, 1: (24, 1)}, phase="movement")
+    game.step()
+    phase = game.step()
+    assert phase.after.seen_by("alpha").satellite("bravo", 1).fuel == 0
+    assert "lost" not in observe_text(game, "alpha", [phase])
+    assert "lost: bravo P1 has no fuel left" in observe_text(game, "bravo", [phase])
+
+
+def test_the_heading_marks_a_score_that_is_an_estimate():
+    game = Game("geo_patrol_hidden", seed=1)
+    game.step()
+    assert str(game.seen_by("alpha")).startswith(
+        "GEO Patrol, hidden enemies | turn 1, engagement | score alpha 200, bravo ~200"
+    )
+    assert "~" not in str(game).splitlines()[0]
 
 
 def test_history_is_seen_by_a_side():

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from positions import elsewhere
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names
 from geo_patrol.envs.solo import SoloGeoPatrol
@@ -134,6 +135,34 @@ def test_the_gymnasium_environment_draws_what_its_side_knows():
     played(both, 3)
     assert both.render() == str(both.game())
     assert "last seen" not in both.render()
+
+
+def started(kind, game):
+    """Return all that alpha gets of an environment that starts from a game."""
+    if kind == "vector":
+        env = make_vec(CONFIG, 1, opponent="idle", mask_in="info")
+        return env.reset(options={"games": game.as_games()})
+    if kind == "gymnasium":
+        env = SoloGeoPatrol(CONFIG, opponent="idle", render_mode="rgb_array")
+        returned = env.reset(options={"game": game})
+        return *returned, env.action_masks(), env.render().tobytes()
+    if kind == "aec":
+        env = geo_patrol_v0.env(config=CONFIG)
+        env.reset(options={"game": game})
+        return env.last(), env.unwrapped.action_masks("alpha")
+    make = geo_patrol_v0.parallel_env if kind == "parallel" else geo_patrol_satellites_v0.parallel_env
+    env = make(config=CONFIG)
+    observations, infos = env.reset(options={"game": game})
+    agents = [agent for agent in observations if agent.startswith("alpha")]
+    return [(observations[agent], infos[agent], env.action_masks(agent)) for agent in agents]
+
+
+@pytest.mark.parametrize("kind", ["parallel", "aec", "gymnasium", "satellites", "vector"])
+def test_what_a_side_gets_does_not_depend_on_where_enemies_out_of_sight_are(kind):
+    game = Games(CONFIG, 1, seed=3).play_out("idle", "scripted", max_phases=6)[0]
+    assert 0 < len(game.seen_by("alpha").out_of_sight) < 11
+    with np.printoptions(threshold=100_000):
+        assert repr(started(kind, elsewhere(game, "alpha"))) == repr(started(kind, game))
 
 
 def test_satellites_see_what_their_side_knows():

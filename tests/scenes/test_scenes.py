@@ -10,10 +10,13 @@ import pytest
 from positions import PICTURES, snapshot_of
 
 from geo_patrol import Game
+from geo_patrol.browser.records import game_record
 from geo_patrol.rendering.painter import paint_drawing
 from geo_patrol.rendering.svg_writer import svg_text
+from geo_patrol.scenes import theme
 from geo_patrol.scenes.picture import picture
-from geo_patrol.scenes.shapes import Rect, Use
+from geo_patrol.scenes.shapes import Polygon, Rect, Use
+from geo_patrol.sessions.live import Timeline
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
@@ -49,6 +52,24 @@ def test_one_drawing_is_plain_data_svg_and_pixels(name):
 def test_a_single_position_needs_no_window():
     texts = [shape.text for shape in picture(Game("case1", seed=1)).shapes if hasattr(shape, "text")]
     assert {"MOVEMENT", "TURN 1 OF 50", "SCORE", "prograde"} <= set(texts)
+
+
+def test_sectors_out_of_sight_are_dark():
+    game = Game("geo_patrol_hidden", seed=1, keep_history=True)
+    game.step(alpha="P1 radial_in")
+    seen = game.seen_by("alpha")
+    shapes = picture(seen).shapes
+    dark = [one for one in shapes if isinstance(one, Polygon) and one.fill == theme.UNSEEN]
+    assert len(dark) == 30 - len(seen.sectors_in_sight)
+    assert not [one for one in picture(game).shapes if isinstance(one, Polygon) and one.fill == theme.UNSEEN]
+    record = game_record(Timeline(game.history[0].before, ("", "")).seen_by("alpha"), "")
+    assert set(record["unseen"]) == set(record["sectors"])
+    timeline = Timeline(game.history[0].before, ("", ""))
+    timeline.append(game.history[0])
+    start, end = game_record(timeline.seen_by("alpha"), "")["moments"][1]["unseen"]
+    assert set(end) < set(start)
+    assert set(end) == set(range(1, 31)) - seen.sectors_in_sight
+    assert game_record(timeline, "")["moments"][1]["unseen"] == [[], []]
 
 
 def test_rectangles():

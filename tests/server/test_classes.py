@@ -22,6 +22,7 @@ from geo_patrol.server.app import Server
 from geo_patrol.server.classes import MAX_PUPILS
 from geo_patrol.server.tables import Table, TableStore
 
+HIDDEN = 'extends = "geo_patrol_hidden"\nturn_limit = 1\n'
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 
 
@@ -117,6 +118,16 @@ def test_a_class_against_the_agent(client):
     lesson = Classroom(client, pairs=False, agent="random")
     lesson.arrive("Ada", "Ben")
     assert [table["names"] for table in lesson.overview()["tables"]] == [["Ben", "random"], ["Ada", "random"]]
+
+
+def test_pupils_see_no_score_of_hidden_enemies_on_the_teachers_page(client):
+    lesson = Classroom(client, scenario=HIDDEN)
+    lesson.arrive("Ada", "Ben")
+    assert lesson.overview()["tables"][0]["score"] is None
+    (row,) = csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher)))
+    assert (row["alpha_score"], row["bravo_score"]) == ("", "")
+    lesson.play("Ada")
+    assert lesson.overview()["tables"][0]["score"] == [210, 210]
 
 
 def test_sides_alternate_and_results_are_complete(client):

@@ -5,6 +5,10 @@ import json
 
 import numpy as np
 import pytest
+from positions import elsewhere
+
+from geo_patrol.notation import Order
+from geo_patrol.textplay import prompt_text
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
@@ -15,7 +19,9 @@ from geo_patrol.agents import make_agent
 from geo_patrol.server import protocol
 from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer
+from geo_patrol.server.table_server import TableServer
 from geo_patrol.server.tables import NewTable, TableStore
+from geo_patrol.sessions.advice import hva_threat
 
 CONFIG = "geo_patrol_hidden"
 SEED = 91_827
@@ -82,6 +88,67 @@ def test_a_seat_gets_nothing_that_depends_on_enemies_out_of_sight(client, hello)
     assert answers[0] == answers[1]
     assert others[0] != others[1]
     assert all(answer["score"] is None for answer in answers[0][1::3])
+
+
+def test_nothing_that_a_seat_may_get_depends_on_where_enemies_out_of_sight_are(tmp_path):
+    """All that is made for alpha, phase by phase, and once more with bravo's hidden satellites elsewhere."""
+    table, _ = TableStore(tmp_path).make_table(NewTable(preset=CONFIG, seed=SEED, alpha="link", bravo="link"))
+    agents, unseen = (make_agent("scripted"), make_agent("raider")), 0
+    for _ in range(24):
+        game, timeline = table.game, table.live.timeline
+        moved = elsewhere(game, "alpha", seed=len(timeline))
+        unseen += len(game.seen_by("alpha").out_of_sight)
+        given = made_for(table, "alpha")
+        for other in (moved, game):
+            table.live._game, timeline._games[-1], table.submitted = other, other, {}
+            table._begin_phase()
+            assert made_for(table, "alpha") == given
+        if game.is_over:
+            break
+        masks = game.as_games().action_masks()[0]
+        for side, agent, mask in zip(("alpha", "bravo"), agents, masks, strict=True):
+            codes = agent.act(game.observation(side, "tokens")[None], mask[None], np.random.default_rng(1))[0]
+            table.submitted[side] = tuple(Order.from_code(i, code) for i, code in enumerate(codes.tolist()) if code)
+        table.play()
+        table.finish_phase()
+    assert unseen > 50
+    table.close()
+
+
+def made_for(table, side):
+    """Return what the server makes of a position for a seat: messages of all kinds, and answers to questions."""
+    game, screens = table.game, (None, "wide", "narrow")
+    if game.is_over:
+        return []
+    server = TableServer.__new__(TableServer)
+    server.table, server.connections, server._now = table, [], lambda: 0.0
+    seen = game.seen_by(side)
+    messages = [
+        server.status(),
+        *(table.your_turn(side, 0.0, screen) for screen in screens),
+        *(table.welcome(side, 0, screen) for screen in screens),
+        *(table.event(number, screen, side) for number in range(1, table.num_events + 1) for screen in screens),
+    ]
+    return [
+        *(message.model_dump_json() for message in messages),
+        prompt_text(game, side, table.live.timeline.phases[-1:]),
+        hva_threat(seen, side),
+        [
+            error_of(table, side, f"P{number} {action} {target}")
+            for number in (1, 9)
+            for action in ("shoot", "collide")
+            for target in ("HVA", "P2", "P7")
+        ],
+        error_of(table, side, "P1 guard"),
+    ]
+
+
+def error_of(table, side, order):
+    """Return what a seat is told of an order."""
+    try:
+        return table.read_orders(side, [order])
+    except protocol.ProtocolError as error:
+        return str(error)
 
 
 def test_a_game_is_watched_when_it_is_over(client):

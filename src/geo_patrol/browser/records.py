@@ -20,7 +20,14 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, highlight_shapes, occupied_sectors
+from geo_patrol.scenes.board import (
+    board_shapes,
+    earth_shapes,
+    goal_shapes,
+    highlight_shapes,
+    occupied_sectors,
+    unseen_sectors,
+)
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
 from geo_patrol.scenes.picture import fleet_size, moving_shapes
@@ -83,6 +90,10 @@ class SceneEncoder:
         """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
         return _sector_records(*self._key)
 
+    def unseen_sectors(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Return the shapes of each sector out of sight by its number: above those of satellites, and then its number."""
+        return _unseen_records(*self._key)
+
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return the phase that led to a snapshot as frames at equal distances in time.
 
@@ -90,7 +101,7 @@ class SceneEncoder:
             ``seconds``: its duration; ``frames``: indices of the shapes of each frame, the first at the start and the
             last at the end of the phase, a single one if nothing led there; ``turning``: indices of the first and the
             last frame in which the board turns, or None; ``occupied``: numbers of the sectors with satellites at the
-            start and at the end.
+            start and at the end; ``unseen``: of those that a side does not see.
         """
         motion = Motion(self.layout.geometry, snapshot)
         last = snapshot.last_phase
@@ -104,7 +115,13 @@ class SceneEncoder:
             "frames": [self.encode(moving_shapes(self.layout, motion, clock)) for clock in clocks],
             "turning": [turning[0], turning[-1]] if turning else None,
             "occupied": [sorted(by_sector(motion.key(0).satellites)), sorted(by_sector(all_satellites(snapshot.game)))],
+            "unseen": [self._unseen(snapshot.game if last is None else last.before), self._unseen(snapshot.game)],
         }
+
+    def _unseen(self, game: Game) -> list[int]:
+        """Return the sectors that a side does not see in a game as it knows it."""
+        in_sight = game.sectors_in_sight
+        return [] if in_sight is None else [one for one in map(int, self.sectors()) if one not in in_sight]
 
     def encode(self, shapes: Iterable[Shape]) -> list[int]:
         """Return the indices of shapes, which are added to ``shapes`` if they are new."""
@@ -150,6 +167,12 @@ def _board_markup(board: BoardConfig, fleet: int, is_narrow: bool, is_turning: b
 @functools.lru_cache(maxsize=64)
 def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[tuple[Any, ...]]]:
     looks = occupied_sectors(_board_layout(board, fleet, is_narrow))
+    return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
+
+
+@functools.lru_cache(maxsize=64)
+def _unseen_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[tuple[Any, ...]]]:
+    looks = unseen_sectors(_board_layout(board, fleet, is_narrow))
     return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
 
 
@@ -254,7 +277,7 @@ def resting_record() -> dict[str, Any]:
         "symbols": encoder.symbols,
         "shapes": encoder.shapes,
         "names": ["", ""],
-        "moments": [moment | {"frames": frames, "occupied": [occupied, occupied]}],
+        "moments": [moment | {"frames": frames, "occupied": [occupied, occupied], "unseen": [[], []]}],
     }
 
 
@@ -262,8 +285,8 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
     """Return what stays the same in a game.
 
     Returns:
-        ``size``; ``board`` and ``turning`` as markup; ``sectors`` as ``SceneEncoder.sectors`` returns them; ``rules`` in
-        words; ``winScore`` of each side and ``turnLimit``.
+        ``size``; ``board`` and ``turning`` as markup; ``sectors`` as ``SceneEncoder.sectors`` returns them, and ``unseen`` as
+        ``unseen_sectors`` does where enemies are hidden; ``rules`` in words; ``winScore`` of each side and ``turnLimit``.
     """
     game = timeline[0]
     return {
@@ -271,6 +294,7 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
         "board": encoder.board(),
         "turning": encoder.board(is_turning=True),
         "sectors": encoder.sectors(),
+        "unseen": encoder.unseen_sectors() if game.config.hides_enemies else {},
         "rules": [aim_tab(game), costs_tab(game)],
         "winScore": [game.config.side(side).points.win for side in SIDES],
         "turnLimit": game.config.turn_limit,

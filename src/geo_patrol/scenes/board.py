@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from geo_patrol.board import ring_of, sector_at
@@ -143,11 +143,20 @@ def _rings(geometry: BoardGeometry) -> shapes.Use:
     return shapes.Use(shapes.Symbol(tuple(circles), theme.GRID), (x, y), size)
 
 
-def ground_shapes(layout: Layout, satellites: Sequence[Satellite]) -> Iterator[shapes.Shape]:
-    """Draw what lies under the satellites of a position: their sectors, lit."""
-    looks = occupied_sectors(layout)
-    for sector in by_sector(satellites):
+def ground_shapes(
+    layout: Layout, satellites: Sequence[Satellite], in_sight: Collection[int] | None = None
+) -> Iterator[shapes.Shape]:
+    """Draw what lies under the satellites of a position: their sectors, lit.
+
+    With ``in_sight``, ``Game.sectors_in_sight``, all others are dark.
+    """
+    looks, occupied = occupied_sectors(layout), by_sector(satellites)
+    for sector in occupied:
         yield from looks[sector]
+    for sector, (dark, *number) in unseen_sectors(layout).items():
+        if in_sight is not None and sector not in in_sight:
+            yield dark
+            yield from () if sector in occupied else number
 
 
 @functools.lru_cache(maxsize=16)
@@ -164,6 +173,19 @@ def occupied_sectors(layout: Layout) -> dict[int, tuple[shapes.Shape, ...]]:
         else:
             looks[sector] = (lit,)
     return looks
+
+
+@functools.lru_cache(maxsize=16)
+def unseen_sectors(layout: Layout) -> dict[int, tuple[shapes.Shape, ...]]:
+    """Return how each sector looks that is not seen: dark, and then its number, which is left out with satellites on it."""
+    geometry = layout.geometry
+    return {
+        sector: (
+            shapes.Polygon(geometry.outline(sector, inset=1), theme.UNSEEN, opacity=0.5),
+            *([] if number is None else [number]),
+        )
+        for sector, number in _numbers(layout).items()
+    }
 
 
 def _numbers(layout: Layout) -> dict[int, shapes.Text | None]:

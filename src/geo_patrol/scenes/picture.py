@@ -83,10 +83,12 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
     """Draw the panels beside the board, and what lies on the board beneath all that moves."""
     snapshot = motion.snapshot
     game = snapshot.game
-    if not state.is_turning:
-        yield from ground_shapes(layout, motion.satellites(state.key, has_drifted=state.is_scored))
     before = game if snapshot.last_phase is None else snapshot.last_phase.before
-    yield from header_shapes(layout, game if state.is_scored else before, snapshot.names, state.phase)
+    shown = game if state.is_scored else before
+    if not state.is_turning:
+        satellites = motion.satellites(state.key, has_drifted=state.is_scored)
+        yield from ground_shapes(layout, satellites, shown.sectors_in_sight)
+    yield from header_shapes(layout, shown, snapshot.names, state.phase)
     yield from fleet_shapes(layout, motion.key(state.key))
     resolved = state.key if motion.beats and motion.beats[0] else None
     yield from card_shapes(layout, snapshot, resolved)

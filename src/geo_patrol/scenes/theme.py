@@ -16,6 +16,8 @@ LINE: Color = "#2c385c"
 RING: Color = "#141c30"
 BUSY: Color = "#1e2846"
 """A sector with satellites."""
+UNSEEN: Color = "#04060d"
+"""A sector that a side does not see, over what else it is."""
 GRID: Color = "#3d4c74"
 SECTOR_NUMBER: Color = "#8b9ac4"
 
@@ -66,6 +68,7 @@ LIGHT: dict[Color, Color] = {
     LINE: "#a9b6d3",
     RING: "#f4f6fb",
     BUSY: "#e2e9f5",
+    UNSEEN: "#a3b0ca",
     GRID: "#9aa8c7",
     SECTOR_NUMBER: "#56637f",
     TEXT: "#141b2d",

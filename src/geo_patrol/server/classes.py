@@ -84,7 +84,8 @@ class ClassGame(BaseModel):
     bravo: int | None
     turn: int = 1
     phase: PhaseName = "movement"
-    scores: tuple[int, int] = (0, 0)
+    scores: tuple[int, int] | None = None
+    """None where enemies are hidden, until the game is over."""
     is_over: bool = False
     winner: Side | None = None
     reasons: list[str] = []
@@ -359,7 +360,7 @@ class Classroom(Stored[SavedClass]):
             "table": game.table,
             "turn": game.turn,
             "phase": game.phase,
-            "score": list(game.scores),
+            "score": game.scores,
             "over": game.is_over,
             "winner": game.winner,
             "paused": game.is_paused,
@@ -475,7 +476,9 @@ class Classroom(Stored[SavedClass]):
             winner = "" if not game.is_over else game.winner or "draw"
             replay = f"{address}replays/{game.table}.jsonl.gz" if game.is_over else ""
             reasons = "ended by the teacher" if game.is_stopped else ", ".join(game.reasons)
-            rows.append((number, *players, *game.scores, winner, reasons, game.turn, game.is_over, replay))
+            rows.append(
+                (number, *players, *(game.scores or ("", "")), winner, reasons, game.turn, game.is_over, replay)
+            )
         return csv_text(_COLUMNS, rows)
 
 

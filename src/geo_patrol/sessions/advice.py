@@ -63,7 +63,8 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
     """Return how a side's HVA can be attacked in the next engagement phase; None if it cannot.
 
     Args:
-        game: the position, in a movement or engagement phase; it is not changed.
+        game: the position, in a movement or engagement phase; it is not changed. Where it hides enemies, those count that
+            the side sees, and those that may be where it expects them.
         side: whose HVA it is.
         orders: legal orders of that side in this phase; its other satellites hold.
     """
@@ -71,9 +72,12 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
     attacks: dict[int, Option] = {}
     guards: dict[int, Option] = {}
     enemy = enemy_of(side)
+    elsewhere = _not_where_expected(game, enemy)
     for position in positions:
         for attack in _options(position, enemy, ("shoot", "collide"), target=0):
             best = attacks.get(attack.order.satellite)
+            if attack.order.satellite in elsewhere:
+                continue
             if best is None or (attack.probability or 0) > (best.probability or 0):
                 attacks[attack.order.satellite] = attack
         guards |= {guard.order.satellite: guard for guard in _options(position, side, ("guard",), target=None)}
@@ -82,6 +86,13 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
     hva = positions[0].satellite(side, 0)
     points = round(hva.fuel * float(game.as_games().state.rules["weight"][0, SIDES.index(side), 0]))
     return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
+
+
+def _not_where_expected(game: Game, enemy: Side) -> set[int]:
+    """Return the enemies that are out of sight although a side sees the sectors in which it expects them."""
+    in_sight = game.sectors_in_sight or ()
+    unseen = game.out_of_sight
+    return {one.id.number for one in game.satellites(enemy) if one.id in unseen and one.sector in in_sight}
 
 
 def _positions(game: Game, side: Side, orders: Sequence[Order]) -> list[Game]:
@@ -201,9 +212,11 @@ def find_hint(game: Game, side: Side) -> Hint:
     """Search for the best orders of a side that has a choice; it takes a second.
 
     Args:
-        game: the position; it is not changed, and its random stream stays unknown to the search.
+        game: the position; it is not changed, and its random stream stays unknown to the search, like enemies that are hidden
+            from the side.
         side: who orders.
     """
+    game = game.seen_by(side)
     index, rng = SIDES.index(side), np.random.default_rng()
     HINT_AGENT.with_minimal_budget().advise(
         game.fork(), index, rng

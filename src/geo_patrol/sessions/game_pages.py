@@ -44,6 +44,7 @@ def aim_tab(game: Game) -> Tab:
             _both(hva_weights, "{} a unit, all of it lost if the HVA is destroyed"),
         ),
         PageLine("Patrols' fuel", _both(patrol_weights, "{} a unit")),
+        *([PageLine("sight", sensor_range_text(game))] if game.config.hides_enemies else ()),
         PageLine("Fleets"),
         *(PageLine(side, _fleet(rules, index)) for index, side in enumerate(SIDES)),
     ]

@@ -232,7 +232,7 @@ class TeacherPage {
       actions.append(button);
     }
     actions.append(create("a", { class: "button", href: watchAddress(table), target: "_blank", rel: "noopener", "aria-label": `${over ? "Look" : "Watch"}: ${who}` }, over ? "Look" : "Watch"));
-    return create("tr", {}, ...heads, create("td", {}, String(turn), create("small", {}, over ? "over" : phase)), create("td", {}, score.join(" to ")), create("td", {}, actions));
+    return create("tr", {}, ...heads, create("td", {}, String(turn), create("small", {}, over ? "over" : phase)), create("td", {}, score === null ? "hidden" : score.join(" to ")), create("td", {}, actions));
   }
 
   /** Downloads the results as a table for spreadsheets. */

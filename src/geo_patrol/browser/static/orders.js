@@ -205,7 +205,8 @@ class OrderPanel {
     const state = this.states?.get(this.selected);
     if (state === undefined) {
       delete this.choice.dataset.key;
-      this.choice.replaceChildren(...(this.choices === null ? [] : [create("p", { class: "soft" }, "Choose one of your satellites, here or on the board.")]));
+      const text = this.choices?.satellites.length ? "Choose one of your satellites, here or on the board." : "Nothing to order: commit to go on.";
+      this.choice.replaceChildren(...(this.choices === null ? [] : [create("p", { class: "soft" }, text)]));
       return;
     }
     const choice = this.#choiceOf(this.selected);

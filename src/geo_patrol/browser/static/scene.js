@@ -136,13 +136,12 @@ class BoardView {
   }
 
   /** Shows the board of a game, or of a message of the server. */
-  load({ size, board, turning, sectors, symbols, shapes }) {
+  load({ size, board, turning, sectors, unseen, symbols, shapes }) {
     this.svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
     this.resting.replaceChildren(...parseMarkup(board));
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
-    this.sectors = sectors;
-    this.occupied = null;
+    Object.assign(this, { sectors, unseen, occupied: null });
     this.shapes = shapes;
     this.define(symbols);
   }
@@ -156,11 +155,13 @@ class BoardView {
     }
   }
 
-  /** Lights the sectors with satellites, which hides their numbers. */
-  #occupy(occupied) {
+  /** Lights the sectors with satellites, which hides their numbers, and darkens those out of sight. */
+  #occupy(occupied, unseen) {
     if (occupied === this.occupied) return;
     this.occupied = occupied;
-    this.ground.replaceChildren(...occupied.flatMap((sector) => this.sectors[sector]).map(drawShape));
+    const lit = occupied.flatMap((sector) => this.sectors[sector]);
+    const dark = unseen.flatMap((sector) => this.unseen[sector].slice(0, occupied.includes(sector) ? 1 : undefined));
+    this.ground.replaceChildren(...[...lit, ...dark].map(drawShape));
   }
 
   /** Adds the shapes of a moment; returns its frames as they refer to them here. */
@@ -170,9 +171,10 @@ class BoardView {
     return frames.map((frame) => frame.map((index) => first + index));
   }
 
-  /** Draws a phase ({frames, turning, occupied}) at a progress from 0 to 1. */
-  draw({ frames, turning, occupied }, progress) {
-    this.#occupy(occupied[progress < 0.5 ? 0 : 1]);
+  /** Draws a phase ({frames, turning, occupied, unseen}) at a progress from 0 to 1. */
+  draw({ frames, turning, occupied, unseen }, progress) {
+    const half = progress < 0.5 ? 0 : 1;
+    this.#occupy(occupied[half], unseen[half]);
     const at = progress * (frames.length - 1);
     const index = Math.min(Math.floor(at), frames.length - 1);
     const next = Math.min(index + 1, frames.length - 1);

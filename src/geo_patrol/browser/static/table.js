@@ -224,7 +224,8 @@ class TablePage {
   // What the server says
 
   welcome({ title, names, you, on_timeout, first_event, events, scene, config }) {
-    if (this.lines.length > 1 && [config.alpha, config.bravo].some((side) => "sensor_range" in side)) {
+    const hidesEnemies = [config.alpha, config.bravo].some((side) => "sensor_range" in side);
+    if (this.lines.length > 1 && hidesEnemies) {
       this.end("Enemies are hidden in this game, so that two people cannot share a screen: play it on two, each with a link of its own.");
       return;
     }
@@ -247,12 +248,12 @@ class TablePage {
     }
     this.#name(names);
     this.naming.name.value = localStorage.getItem(NAME) ?? "";
-    attempt(() => this.#offerWatching(), this["menu-notice"]);
+    attempt(() => this.#offerWatching(hidesEnemies), this["menu-notice"]);
   }
 
-  async #offerWatching() {
+  async #offerWatching(hidesEnemies) {
     const address = await forOthers(watchAddress(this.table));
-    document.getElementById("watching").replaceChildren(linkField("A link for those who want to watch", address));
+    document.getElementById("watching").replaceChildren(linkField(hidesEnemies ? "A link to look at the game when it is over" : "A link for those who want to watch", address));
   }
 
   /** Has everything drawn for another screen: planned orders stay, and so does the moment of the past that is looked at. */
@@ -344,7 +345,7 @@ class TablePage {
 
   error({ code, text }) {
     if (code === "wrong_secret" && this.schoolClass !== null) this.toClass();
-    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(text);
+    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(capitalized(text));
     else {
       this.notify(text);
       this.refresh();
@@ -601,7 +602,8 @@ class TablePage {
       this.shownFleets = fleetsKey;
       entry.showFleets(shown, cast, side);
       say(document.getElementById("own-title"), `${capitalized(cast.owner(side))} fleet: H is the HVA, below is fuel, ● is a round to shoot`);
-      say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet`);
+      const isUnseen = shown.fleets[1 - SIDES.indexOf(side)].some(([, , , , , , lastSeen]) => lastSeen !== null);
+      say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet${isUnseen ? ": T and the turn it was last seen, if not now" : ""}`);
     }
     this.#showTold(isTold, moment, cast);
     entry.show(isPresent && !isReading && !this.isCurtain && !this.state?.paused);
@@ -702,9 +704,17 @@ class TablePage {
 
   /** Returns what there is to say while the own HVA is in no danger: on a phone in the first turn what the words for moves mean. */
   #calm() {
-    const { danger, entry, aside } = this;
+    const { danger, entry, aside, reach } = this;
     if (entry.choices === null || !danger) return "";
-    return aside ?? (NARROW.matches && entry.choices.turn === 1 && entry.choices.phase === "movement" ? DIRECTIONS : "No enemy can attack your HVA next.");
+    const { turn, phase } = entry.choices;
+    if (NARROW.matches && turn === 1 && phase === "movement") return DIRECTIONS;
+    if (reach && turn <= 2 && phase === "movement") return `You see ${counted(reach, "step")} far. A ? marks where an enemy would be without orders.`;
+    return aside ?? `No enemy ${reach ? "that you know of " : ""}can attack your HVA next.`;
+  }
+
+  /** How many steps the own satellites see; undefined: everything. */
+  get reach() {
+    return (this.config.mirror ? this.config.alpha : this.config[this.line.side])?.sensor_range;
   }
 
   #showWhen() {

@@ -234,7 +234,7 @@ function fleetTokens(satellites) {
     const label = (state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`) + sight;
     const classes = ["sat", ...(name === "HVA" ? ["hva"] : []), ...(ammo > 0 && state === "" ? ["round"] : []), ...(state ? ["lost"] : []), ...(sight ? ["unseen"] : [])];
     const token = create("i", { "aria-hidden": "true" }, name === "HVA" ? "H" : short(name));
-    const fuelText = create("small", { "aria-hidden": "true" }, sight ? `turn ${lastSeen}` : state === "" ? String(fuel) : "✕");
+    const fuelText = create("small", { "aria-hidden": "true" }, sight ? `T${lastSeen}` : state === "" ? String(fuel) : "✕");
     return { name, label, classes: classes.join(" "), parts: [token, fuelText], isActive: state === "" };
   });
 }
