@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import threading
+import time
 
 import pytest
 from driving import serving
@@ -50,6 +52,36 @@ def open_page(chromium):
     for context in contexts:
         context.close()
     assert errors == []
+
+
+@pytest.fixture
+def own_page(tmp_path, monkeypatch):
+    """Return a function that runs the page of one person, and returns its address with the key.
+
+    Requested before ``open_page``, it outlives the pages, which would note that they lost it.
+    """
+    pytest.importorskip("uvicorn", reason="the package installs it")
+    from geo_patrol.server import local
+    from geo_patrol.server.app import Server
+    from geo_patrol.server.tables import TableStore
+
+    threads = []
+
+    def run(pieces=()):
+        page = local.LocalPage(pieces, lambda: (Server(TableStore(tmp_path), ("*",)).app(), None))
+        told = []
+        thread = threading.Thread(target=page.run, args=(0, tmp_path, told.append), daemon=True)
+        thread.start()
+        threads.append(thread)
+        while not told:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        return told[0]
+
+    yield run
+    monkeypatch.setattr(local, "IDLE_SECONDS", -1.0)
+    for thread in threads:
+        thread.join(20)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import re
 import threading
 
 import pytest
-from driving import check_page, commit, open_table, ordering, own_page, until
+from driving import check_page, commit, open_table, ordering, until
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.server.requests import agent_choices, game_choices
@@ -51,18 +51,17 @@ def test_a_newcomer_gives_the_first_order_with_three_clicks(start):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_board_is_shown_while_games_are_prepared(tmp_path, monkeypatch, open_page, scheme):
+def test_a_board_is_shown_while_games_are_prepared(own_page, open_page, scheme):
     event = threading.Event()
-    with own_page(tmp_path, monkeypatch, [("the rules", event.wait)]) as address:
-        page = open_page(address, color_scheme=scheme)
-        page.locator("#preparing", has_text="Preparing the rules: 1 of 2").wait_for()
-        assert page.locator("#board use").count() > 20
-        background = page.evaluate("getComputedStyle(document.querySelector('#board')).backgroundColor")
-        assert (background == "rgb(8, 11, 22)") == (scheme == "dark")
-        check_page(page, (1280, 800))
-        event.set()
-        page.locator("#play .main:enabled").wait_for()
-        page.locator("#caption:not(:empty)").wait_for(timeout=60_000)  # a game is played and drawn for it
+    page = open_page(own_page([("the rules", event.wait)]), color_scheme=scheme)
+    page.locator("#preparing", has_text="Preparing the rules: 1 of 2").wait_for()
+    assert page.locator("#board use").count() > 20
+    background = page.evaluate("getComputedStyle(document.querySelector('#board')).backgroundColor")
+    assert (background == "rgb(8, 11, 22)") == (scheme == "dark")
+    check_page(page, (1280, 800))
+    event.set()
+    page.locator("#play .main:enabled").wait_for()
+    page.locator("#caption:not(:empty)").wait_for(timeout=60_000)  # a game is played and drawn for it
 
 
 def test_levels_games_sides_and_clocks_are_chosen(start):
