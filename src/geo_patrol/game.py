@@ -21,6 +21,8 @@ from geo_patrol.games import Games
 from geo_patrol.position import Position, restore_game, save_game
 from geo_patrol.sides import SIDES, Side, enemy_of
 
+_ACTION_SHAPE = state.NUM_SIDES, state.SATELLITES
+
 
 class Phase(NamedTuple):
     """A decision phase that was played: movement, or engagement with the drift that follows it."""
@@ -489,7 +491,11 @@ class Game:
         return self.step_actions(self._check_both(alpha, bravo))
 
     def _check_both(self, alpha: notation.Orders, bravo: notation.Orders) -> NDArray[np.int64]:
-        return np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)], np.int64)
+        codes = np.zeros(_ACTION_SHAPE, np.int64)
+        for index, orders in enumerate((alpha, bravo)):
+            if orders is not None:
+                codes[index] = self.check_orders(SIDES[index], orders)
+        return codes
 
     def check_orders(self, side: Side, orders: notation.Orders) -> list[int]:
         """Return the order codes of a side's satellites, (11,), for orders that it may give now.
@@ -518,8 +524,13 @@ class Game:
 
         Returns:
             The phase that was played.
+
+        Raises:
+            ValueError: the actions have another shape or are not integers; the game is unchanged then.
         """
         before, codes = self.copy(), np.asarray(actions)
+        if codes.shape != _ACTION_SHAPE or codes.dtype.kind not in "iu":
+            raise ValueError(f"actions must be integers of shape {_ACTION_SHAPE}, got {codes.shape} of {codes.dtype}")
         (alpha, bravo), legal = codes.tolist(), self._games.state.choices["legal"][0].tolist()
         self._games = self._games.copy()
         if outcomes is None:
