@@ -33,6 +33,7 @@ OPTIONS = [
     {"mask_in": "none", "reward": "outcome"},
     {"config": "case3", "max_cycles": 9},
     {"config": "od2d", "observation": "tokens", "mask_in": "none"},
+    {"config": "generalization/train"},
     {"config": "geo_patrol_hidden"},
     {"config": "geo_patrol_hidden", "observation": "tokens", "mask_in": "info", "max_cycles": 11},
 ]

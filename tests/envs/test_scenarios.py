@@ -378,3 +378,26 @@ def test_saved_games_of_an_unknown_variant_are_refused(config, right):
     saved["chance"]["variant"] = "poor"
     with pytest.raises(RecordingError, match=f"saved game: chance.variant must be {right}, got 'poor'"):
         Game.restore(saved)
+
+
+# The split of the package
+
+
+def test_scenarios_that_are_held_out_leave_the_ranges_of_those_to_train_on():
+    train, held_out = load_config("generalization/train"), load_config("generalization/held_out")
+    assert not {variant.name for variant in train.variants} & {variant.name for variant in held_out.variants}
+    for index in range(len(held_out.variants)):
+        games = Games(held_out, 200, seed=0)
+        config = games[int(np.flatnonzero(games.variant == index)[0])].config
+        patrols, costs, odds = config.alpha.patrols, config.alpha.costs, config.alpha.odds
+        is_inside = (
+            3 <= patrols.count <= 10
+            and 40 <= patrols.fuel <= 100
+            and patrols.ammo <= 4
+            and (odds.shoot, odds.guard) == ((0.8, 0.4), (0.8, 0.4))
+            and costs.prograde == 5
+            and max(abs(offset) for offset, _ in patrols.formation) <= 2
+            and len(patrols.formation) > 1
+        )
+        assert not is_inside, config.variant
+        assert config.alpha == config.bravo
