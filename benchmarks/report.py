@@ -99,7 +99,7 @@ def comparison_table(results: Results) -> str:
 
 
 def forward_model_table(results: Results) -> str:
-    """Return the table of what searches do with games; empty if it was not measured."""
+    """Return the table of what searches do with games, and of reading replays; empty if it was not measured."""
     rows = [
         [
             point.title,
@@ -112,7 +112,7 @@ def forward_model_table(results: Results) -> str:
         if point.unit and point.steps_per_second
     ]
     return (
-        markdown_table(("forward model, 1 thread", "what", "a second (median)", "spread", "µs each"), rows)
+        markdown_table(("forward model and replays, 1 thread", "what", "a second (median)", "spread", "µs each"), rows)
         if rows
         else ""
     )

@@ -226,6 +226,22 @@ def test_saved_game_that_is_damaged(path, value, message):
         Game.restore(damaged(midway().save(), path, value))
 
 
+@pytest.mark.parametrize(
+    ("actions", "found"),
+    [
+        (np.zeros((2, 11)), r"\(2, 11\) of float64"),
+        (np.zeros((2, 10), np.int64), r"\(2, 10\) of int64"),
+        (np.zeros(22, np.int64), r"\(22,\) of int64"),
+    ],
+)
+def test_actions_that_are_no_order_codes(actions, found):
+    game = midway()
+    before = game.copy()
+    with pytest.raises(ValueError, match=rf"actions must be integers of shape \(2, 11\), got {found}"):
+        game.step_actions(actions)
+    assert game == before
+
+
 @pytest.mark.parametrize("saved", [None, 3, [], "game", {}, json.dumps({})])
 def test_source_that_is_not_a_saved_game(saved):
     with pytest.raises(RecordingError, match="saved game: "):

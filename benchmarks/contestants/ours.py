@@ -86,6 +86,25 @@ def make_game_call(method: Literal["copy", "legal_orders", "step"]) -> Workload:
     return Workload(calls[method], env_steps=1)
 
 
+def make_dataset(batch: int) -> Workload:
+    """Read the samples of a replay file of random games."""
+    import tempfile
+    from pathlib import Path
+
+    import geo_patrol
+    from geo_patrol.datasets import ReplayDataset
+
+    folder = tempfile.TemporaryDirectory()
+    path = Path(folder.name) / "games.jsonl"
+    geo_patrol.play_match("random", "random", games=batch, seed=0, save=path)
+    dataset = ReplayDataset(path, encoding="tokens")
+
+    def read(_folder: object = folder) -> int:  # which keeps the folder as long as it is read
+        return sum(len(samples.actions) for samples in dataset.batches())
+
+    return Workload(read, env_steps=read())
+
+
 def _game(
     name: str, title: str, unit: str, includes: str, make: Callable[[int], Workload], batch: int = 1
 ) -> Contestant:
@@ -164,5 +183,13 @@ CONTESTANTS = [
         "calls",
         "a copy, and a movement phase without orders, with the phase that was played",
         lambda _: make_game_call("step"),
+    ),
+    _game(
+        "dataset",
+        "ReplayDataset, tokens",
+        "samples",
+        "a file of random games, read, played, compared with the recording and observed, in batches of 4,096",
+        make_dataset,
+        64,
     ),
 ]

@@ -16,10 +16,13 @@ from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.engagement import attack_probability, engagement_cost, guard_probability
 from geo_patrol.engine.legal import to_masks
 from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.setup import sampled_config
 from geo_patrol.errors import OrderError
 from geo_patrol.games import Games
 from geo_patrol.position import Position, restore_game, save_game
 from geo_patrol.sides import SIDES, Side, enemy_of
+
+_ACTION_SHAPE = state.NUM_SIDES, state.SATELLITES
 
 
 class Phase(NamedTuple):
@@ -116,6 +119,7 @@ class Game:
         keep_history: bool = False,
     ) -> None:
         self._games = Games(config, 1, seed=seed, overrides=overrides)
+        self._configs: list[GameConfig] = []
         self._outcomes: tuple[notation.Outcome, ...] | None = ()
         self._allowed: NDArray[np.int32] | None = None
         self._history: tuple[Phase, ...] | None = () if keep_history else None
@@ -125,7 +129,7 @@ class Game:
     def from_games(cls, games: Games, *, keep_history: bool = False) -> Self:
         """Return the game of a batch of one, which must not be stepped any more."""
         game = object.__new__(cls)
-        game._games, game._outcomes, game._allowed = games, None, None
+        game._games, game._configs, game._outcomes, game._allowed = games, [], None, None
         game._history = () if keep_history else None
         game._viewer = None
         return game
@@ -146,8 +150,15 @@ class Game:
 
     @property
     def config(self) -> GameConfig:
-        """The configuration, with its ranges and choices, before any of them is sampled."""
-        return self._games.config
+        """The configuration that is played: one that leaves values to chance with those that were sampled for this game.
+
+        ``config.variant`` is the name of the sampled variant.
+        """
+        if not self._games.is_randomized:
+            return self._games.config
+        if not self._configs:  # shared by all copies: the first that is asked for it makes it
+            self._configs.append(sampled_config(self._games.config, self._rules))
+        return self._configs[0]
 
     @property
     def turn(self) -> int:
@@ -281,7 +292,7 @@ class Game:
         if not self.hides_enemies:
             return self
         seen = object.__new__(type(self))
-        seen._games, seen._allowed = self._games.seen_by(index), None
+        seen._games, seen._configs, seen._allowed = self._games.seen_by(index), self._configs, None
         unseen = self._games.unseen[0, 1 - index].tolist()
         seen._outcomes = tuple(
             outcome
@@ -489,7 +500,11 @@ class Game:
         return self.step_actions(self._check_both(alpha, bravo))
 
     def _check_both(self, alpha: notation.Orders, bravo: notation.Orders) -> NDArray[np.int64]:
-        return np.array([self.check_orders("alpha", alpha), self.check_orders("bravo", bravo)], np.int64)
+        codes = np.zeros(_ACTION_SHAPE, np.int64)
+        for index, orders in enumerate((alpha, bravo)):
+            if orders is not None:
+                codes[index] = self.check_orders(SIDES[index], orders)
+        return codes
 
     def check_orders(self, side: Side, orders: notation.Orders) -> list[int]:
         """Return the order codes of a side's satellites, (11,), for orders that it may give now.
@@ -518,8 +533,13 @@ class Game:
 
         Returns:
             The phase that was played.
+
+        Raises:
+            ValueError: the actions have another shape or are not integers; the game is unchanged then.
         """
         before, codes = self.copy(), np.asarray(actions)
+        if codes.shape != _ACTION_SHAPE or codes.dtype.kind not in "iu":
+            raise ValueError(f"actions must be integers of shape {_ACTION_SHAPE}, got {codes.shape} of {codes.dtype}")
         (alpha, bravo), legal = codes.tolist(), self._games.state.choices["legal"][0].tolist()
         self._games = self._games.copy()
         if outcomes is None:
@@ -549,7 +569,8 @@ class Game:
     def copy(self) -> Self:
         """Return an independent copy with the same random stream: given the same orders, it plays the same."""
         twin = object.__new__(type(self))
-        twin._games, twin._outcomes, twin._allowed = self._games, self._outcomes, self._allowed
+        twin._games, twin._configs = self._games, self._configs
+        twin._outcomes, twin._allowed = self._outcomes, self._allowed
         twin._history, twin._viewer = self._history, self._viewer
         return twin
 

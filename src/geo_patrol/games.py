@@ -5,7 +5,7 @@ import hashlib
 import operator
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps, turn
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
+from geo_patrol.errors import show, suggest
 from geo_patrol.jit import resolve
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Games:
         self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
         if not self.is_randomized:
             words = setup.as_words(self.state.rules)
-            setup.sample_rules(self.state.games[0], self.scenario, self.state.rules[0], words[0])
+            setup.sample_rules(self.state.games[0], self.scenario, state.NOBODY, self.state.rules[0], words[0])
 
     @classmethod
     def unseeded(cls, config: GameConfig, n: int) -> Self:
@@ -228,6 +229,12 @@ class Games:
         return self._field("reasons")
 
     @property
+    def variant(self) -> NDArray[np.int64]:
+        """(n,) the variant that was sampled for each game, its index in ``config.variants``; -1 if there are none."""
+        variants = self.state.rules["variant"]
+        return variants.copy() if self.is_randomized else np.full(len(self), variants[0])
+
+    @property
     def scores(self) -> NDArray[np.int32]:
         """(n, 2) points when they were last counted: goal points so far and fuel points."""
         return self._field("score")
@@ -293,10 +300,11 @@ class Games:
                 key + _digest(beliefs[2 * i : 2 * i + 2]) + _digest(sightings[i : i + 1])
                 for i, key in enumerate(positions)
             ]
+        values = setup.as_words(rules)[:, 1:]  # without the variant, which is a name for them
         if len(rules) > 1:
-            return [key + _digest(rules[i : i + 1]) for i, key in enumerate(positions)]
+            return [key + _digest(values[i]) for i, key in enumerate(positions)]
         if self._rules_digest is None or self.is_randomized:
-            self._rules_digest = _digest(rules)
+            self._rules_digest = _digest(values)
         return [key + self._rules_digest for key in positions]
 
     def _field(self, name: str) -> NDArray[Any]:
@@ -535,6 +543,18 @@ class Games:
         streams[where, 1] = 0
         return numbers
 
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let games that are set up from now on sample their variants by other weights than those of the configuration.
+
+        Args:
+            weights: a weight for each variant that may be sampled, by name; or the name of the only one.
+
+        Raises:
+            ValueError: there is no such variant, or a weight is wrong; nothing has changed then.
+        """
+        chances = read_variant_weights(weights, self.config)
+        self.scenario = self.scenario._replace(cumulative_weights=np.cumsum(chances).astype(np.int64))
+
     def set_up(
         self,
         rows: NDArray[np.int64] | None = None,
@@ -589,12 +609,15 @@ class Games:
             self.state.outcomes[:] = games.state.outcomes
 
     def set_up_again(self) -> None:
-        """Set up all games from their setup keys, which decide what the configuration leaves to chance."""
+        """Set up all games from their variants and setup keys, which decide what the configuration leaves to chance.
+
+        A variant of -1 is found by the key as well, as that of a game for which it was sampled with these weights.
+        """
         if self.is_randomized:
             rules = self.state.rules
             words = setup.as_words(rules)
             for i in range(len(self)):
-                setup.sample_rules(self.state.games[i], self.scenario, rules[i], words[i])
+                setup.sample_rules(self.state.games[i], self.scenario, int(rules[i].variant), rules[i], words[i])
         _compiled_reset()(self._rows, self.state, steps.NO_EPISODES, steps.NO_OPPONENTS, False)
         self.reveal()
 
@@ -633,8 +656,43 @@ class Games:
         self.describe()
 
 
-def _digest(records: state.Records) -> bytes:
-    return hashlib.blake2b(records.tobytes(), digest_size=16).digest()
+_MAX_CHANCE = 1 << 20
+"""Largest weight of a variant as an integer; the sum for all of them must be below 2^31."""
+
+
+def read_variant_weights(weights: Any, config: GameConfig) -> list[int]:
+    """Return integer weights of all variants of a configuration, 0 for those that are left out.
+
+    Integers up to 1,048,576 stay as they are, so that the chances of the configuration sample as it does; others are
+    scaled to it.
+
+    Raises:
+        ValueError: there is no such variant, or a weight is wrong.
+    """
+    names = [variant.name for variant in config.variants]
+    given = {weights: 1} if isinstance(weights, str) else weights
+    if not isinstance(given, Mapping):
+        raise ValueError(f"variants must be a name, or a mapping of names to weights, got {show(weights)}")
+    for name, weight in given.items():
+        if name not in names:
+            if not names:
+                raise ValueError(f"there is no variant {show(name)}: {config.title!r} has none")
+            hint = (suggest(name, names) if isinstance(name, str) else "") or "."
+            raise ValueError(f"there is no variant {show(name)}{hint} The variants are: {', '.join(names)}.")
+        is_number = isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight <= sys.float_info.max:
+            raise ValueError(f"variant {name!r}: weight must be a finite number of at least 0, got {show(weight)}")
+    largest = max(given.values(), default=0)
+    if largest <= 0:
+        raise ValueError(f"variants must have at least one with a positive weight, got {show(weights)}")
+    if largest <= _MAX_CHANCE and all(isinstance(weight, (int, np.integer)) for weight in given.values()):
+        return [int(given.get(name, 0)) for name in names]
+    scaled = {name: max(round(weight / largest * _MAX_CHANCE), 1) for name, weight in given.items() if weight > 0}
+    return [scaled.get(name, 0) for name in names]
+
+
+def _digest(values: NDArray[Any]) -> bytes:
+    return hashlib.blake2b(values.tobytes(), digest_size=16).digest()
 
 
 def _belief_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -281,6 +281,8 @@ def read_reasons(bits: int) -> tuple[EndReason, ...]:
 
 def read_outcomes(outcomes: state.Records, count: int) -> tuple[Outcome, ...]:
     """Return the outcomes of an engagement from its records."""
+    if count == 0:
+        return ()
     return tuple(_read_outcome(*fields) for fields in outcomes[:count].tolist())  # much faster than record by record
 
 
@@ -393,6 +395,8 @@ def legal_orders_from_codes(codes: Sequence[int], legal: Sequence[int]) -> tuple
         codes: any integers.
         legal: the set of legal orders of each satellite, see ``codes_in``.
     """
+    if not any(codes):  # as in most engagement phases
+        return ()
     given = enumerate(codes)
     return tuple([_order_of_code(i, code) for i, code in given if 0 < code < state.ORDERS and legal[i] >> code & 1])
 

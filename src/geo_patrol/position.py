@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
 from geo_patrol.config.presets import read_saved_config
-from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, GameConfig
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TITLE, MAX_TURNS, MAX_WEIGHT, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.engine.sight import phase_number
-from geo_patrol.errors import RecordingError
+from geo_patrol.errors import RecordingError, show
 from geo_patrol.games import Games
 from geo_patrol.notation import PHASES, PhaseName, short_name
 from geo_patrol.sides import SIDES
@@ -184,6 +184,8 @@ class _RandomStreams(_Data):
     key: _UInt64
     counter: _UInt64
     setup_key: _UInt64
+    variant: Annotated[str, Field(max_length=MAX_TITLE)] | None = None
+    """Its name; None if there is none, and in older files, where it follows from the setup key."""
 
 
 _KNOWN_FIELDS = (*FLEET_FIELDS, "destroyed")
@@ -262,14 +264,16 @@ class _SavedGame(SavedState):
 def save_game(games: Games, index: int = 0) -> dict[str, Any]:
     """Return one game of a batch as plain data for ``json.dumps``.
 
-    Sampled values of the configuration are not saved: they are sampled again from the stream of the game's setup.
+    Sampled values of the configuration are not saved but for the variant, whose weights may change: they are sampled again
+    from the stream of the game's setup.
     """
     return {"format": FORMAT, "version": VERSION, "config": games.config.to_dict(), **save_state(games, index)}
 
 
 def save_state(games: Games, index: int = 0) -> dict[str, Any]:
     """Return one game of a batch as ``save_game`` does, without its configuration."""
-    game = games.state.games[index]
+    game, variants = games.state.games[index], games.config.variants
+    variant = {"variant": variants[games.state.rules["variant"][index]].name} if variants else {}
     known = {}
     if games.hides_enemies:
         known["known"] = [_Known.of(games, index, side).model_dump() for side in range(state.NUM_SIDES)]
@@ -278,6 +282,7 @@ def save_state(games: Games, index: int = 0) -> dict[str, Any]:
             "key": int(game.rng_key),
             "counter": int(game.rng_counter),
             "setup_key": int(game.setup_key),
+            **variant,
         },
         "position": Position.of(games, index).model_dump(),
         **known,
@@ -310,6 +315,11 @@ def restore_states(config: GameConfig, states: Sequence[SavedState], where: str)
 def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
     """Return a batch of one after it was set to a saved game."""
     game, chance = single.state.games[0], saved.chance
+    names = [variant.name for variant in single.config.variants]
+    if chance.variant is not None and chance.variant not in names:
+        right = f"one of {', '.join(names)}" if names else "left out, as the configuration has no variants"
+        raise RecordingError(f"{where}: chance.variant must be {right}, got {show(chance.variant)}")
+    single.state.rules[0].variant = state.NOBODY if chance.variant is None else names.index(chance.variant)
     game.setup_key = np.uint64(chance.setup_key)
     single.set_up_again()
     start = game.copy()

@@ -117,6 +117,16 @@ def test_configuration_with_a_wrong_value(key, value, message):
         load_config("geo_patrol", {key: value})
 
 
+def test_variants_that_share_a_name_are_numbered():
+    names = ["a", "b", "a", "a (2)", "a", "x" * 200, "x" * 200]
+    config = load_config("geo_patrol", {"variants": [{"name": name} for name in names]})
+    assert [variant.name for variant in config.variants] == [
+        *("a", "b", "a (3)", "a (2)", "a (4)"),
+        *("x" * 200, "x" * 196 + " (2)"),
+    ]
+    assert load_config(config.to_dict()) == config
+
+
 def test_configuration_lists_all_faults():
     with pytest.raises(ConfigError) as fault:
         load_config("geo_patrol", {"turn_limit": 0, "alpha.odds.shoot": [2, 2], "bravo.hva.fule": 1})

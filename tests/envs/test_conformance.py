@@ -33,13 +33,17 @@ OPTIONS = [
     {"mask_in": "none", "reward": "outcome"},
     {"config": "case3", "max_cycles": 9},
     {"config": "od2d", "observation": "tokens", "mask_in": "none"},
+    {"config": "generalization/train"},
     {"config": "geo_patrol_hidden"},
     {"config": "geo_patrol_hidden", "observation": "tokens", "mask_in": "info", "max_cycles": 11},
 ]
 IDS = [environment_id(preset) for preset in preset_names()]
 NOOPS = np.zeros(11, np.int64)
 BOTH_NOOPS = {"alpha": NOOPS, "bravo": NOOPS}
-INFO_KEYS = {"illegal_orders", "score", "enemy_score", "turn", "phase", "reasons"}
+INFO_KEYS = {
+    *("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "variant"),
+    *("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses"),
+}
 
 EXPECTED_WARNINGS = (
     'We recommend agents to be named in the format <descriptor>_<number>, like "player_0"',

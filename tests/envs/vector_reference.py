@@ -9,8 +9,14 @@ from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.sides import SIDES
 
-INFO_FIELDS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent")
-STATISTICS = ("return", "length", "score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent")
+STATISTICS = (
+    *("return", "length", "score", "enemy_score", "reasons", "outcome", "illegal_orders"),
+    *("seat", "opponent", "variant"),
+)
+INFO_FIELDS = (
+    *("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant"),
+    *("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses"),
+)
 HUGE = np.array([-(2**63), 2**63 - 1, -(2**31), 2**32, 28, -1, 127, 256 + 1], np.int64)
 
 
@@ -65,7 +71,7 @@ class Single:
         winner = self.env.game().winner
         statistics = []
         for side, info in zip(self.total, infos, strict=True):
-            values = {name: info[name] for name in STATISTICS if name in info}
+            values = {name: info[name] for name in (*STATISTICS, "sampled") if name in info}
             outcome = 0 if winner is None else (1 if winner == side else -1)
             values |= {"return": self.total[side], "length": self.length, "outcome": outcome}
             statistics.append(values | {"illegal_orders": self.illegal[side]})
@@ -139,7 +145,7 @@ class Singles:
             table[name], table[f"_{name}"] = np.array([info[name] for info in infos], np.int64), mask
         if self.mask_in == "info":
             table["action_mask"], table["_action_mask"] = np.stack([info["action_mask"] for info in infos]), mask
-        return table
+        return table | _sampled_values(infos, mask)
 
     def _packed(self, finished: dict[int, Any], final: dict[int, Any]) -> dict[str, Any]:
         num_envs = len(self.infos)
@@ -149,6 +155,7 @@ class Singles:
         for name in STATISTICS:
             column = [finished.get(row, empty)[name] for row in range(num_envs)]
             columns[name], columns[f"_{name}"] = np.array(column, float if name == "return" else np.int64), over
+        columns |= _sampled_values([finished.get(row, _zeros_like(info)) for row, info in enumerate(self.infos)], over)
         infos |= {"finished_episode": columns, "_finished_episode": over}
         if self.mode == "same_step":
             zeros = [_zeros_like(one) for one in self.observations]
@@ -159,6 +166,14 @@ class Singles:
 
     def sample(self) -> np.ndarray:
         return np.concatenate([game.sample() for game in self.games])
+
+
+def _sampled_values(infos: list[dict[str, Any]], mask: np.ndarray) -> dict[str, Any]:
+    """Return the info about sampled values as a vector environment has it."""
+    values: dict[str, Any] = {}
+    for key in infos[0].get("sampled", {}):
+        values[key], values[f"_{key}"] = np.array([info["sampled"][key] for info in infos]), mask
+    return {"sampled": values, "_sampled": mask} if values else {}
 
 
 def _zeros_like(value: Any) -> Any:

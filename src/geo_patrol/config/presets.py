@@ -14,6 +14,7 @@ from geo_patrol.config.toml_files import (
     merge,
     preset_names,
     preset_path,
+    scenario_set_names,
     set_value,
 )
 from geo_patrol.errors import ConfigError, show
@@ -95,7 +96,7 @@ def _validate(data: Data, origin: str) -> GameConfig:
 _LAYERS = Layers(
     GameConfig,
     ("config", "preset", "configuration file"),
-    preset_names,
+    lambda: preset_names() + scenario_set_names(),
     preset_path,
     expand=_expand_tables,
     override=_override,

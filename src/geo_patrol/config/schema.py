@@ -18,6 +18,7 @@ from pydantic import (
     PlainValidator,
     StrictBool,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -392,9 +393,27 @@ class GameConfig(_ConfigTable):
     mirror: StrictBool = False
     """Whether bravo has alpha's values, sampled ones included."""
     variants: tuple[Variant, ...] = ()
-    """Scenarios, one of which is sampled at each reset."""
+    """Scenarios, one of which is sampled at each reset. Their names are different: those that share one are numbered."""
     variant: Title | None = None
-    """In the configuration of a recorded game, the name of the variant that was sampled."""
+    """In the configuration of a game, the name of the variant that was sampled for it."""
+
+    @field_validator("variants")
+    @classmethod
+    def _number_names(cls, variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
+        """Tell variants apart that share a name, as "a" and "a (2)": older files may have some."""
+        names = [variant.name for variant in variants]
+        taken, numbers = set(names), dict.fromkeys(names, 1)
+        named: list[Variant] = []
+        seen: set[str] = set()
+        for variant in variants:
+            name = variant.name
+            while name in seen or (name != variant.name and name in taken):
+                numbers[variant.name] += 1
+                suffix = f" ({numbers[variant.name]})"
+                name = variant.name[: MAX_TITLE - len(suffix)] + suffix
+            seen.add(name)
+            named.append(variant if name == variant.name else variant.model_copy(update={"name": name}))
+        return tuple(named)
 
     @model_validator(mode="after")
     def _check_variants(self) -> Self:
@@ -425,6 +444,7 @@ class GameConfig(_ConfigTable):
         """Return the configuration as plain data, with the changes of one of its variants."""
         data = self.to_dict()
         del data["variants"]
+        data["variant"] = variant.name
         mirror = {} if variant.mirror is None else {"mirror": variant.mirror}
         return merge(data, {"alpha": variant.alpha, "bravo": variant.bravo} | mirror)
 

@@ -288,8 +288,13 @@ def preset_names() -> tuple[str, ...]:
     return _names(_folder(), "presets")
 
 
+def scenario_set_names() -> tuple[str, ...]:
+    """Return the names of the sets of scenarios, "generalization/held_out" and "generalization/train"."""
+    return tuple(f"{_SCENARIO_SETS}/{name}" for name in _names(_folder() / _SCENARIO_SETS, "sets of scenarios"))
+
+
 def preset_path(name: str) -> Path:
-    """Return the path of a preset."""
+    """Return the path of a preset, or of a set of scenarios."""
     return _folder() / f"{name}.toml"
 
 
@@ -326,6 +331,9 @@ def study_names() -> tuple[str, ...]:
 def study_path(name: str) -> Path:
     """Return the path of a study of the package."""
     return _folder() / "studies" / f"{name}.toml"
+
+
+_SCENARIO_SETS = "generalization"
 
 
 def _folder() -> Path:

@@ -1,7 +1,8 @@
 """From a configuration to a starting position (rule book, Setup).
 
 ``make_scenario`` turns a configuration into arrays, once. ``sample_rules`` samples the values that a configuration leaves
-to chance, from a stream of each game's own; ``set_up_game`` places the satellites.
+to chance, from a stream of each game's own, and ``sampled_config`` returns them as a configuration again; ``set_up_game``
+places the satellites.
 """
 
 import itertools
@@ -57,6 +58,7 @@ def make_scenario(config: GameConfig) -> Scenario:
     for index, (weight, variant) in enumerate(config.scenarios()):
         rules = state.records(state.RULES, 1)
         _fill_rules(rules[0], variant)
+        rules[0].variant = index if config.variants else state.NOBODY
         for word, rows, choices in _sampled_values(variant):
             draws.append((index, word, len(rows[0]), len(values), choices))
             values += itertools.chain.from_iterable(rows)
@@ -97,25 +99,26 @@ _ENGAGEMENTS = ("shoot", "collide", "guard")
 _MOVES = ("prograde", "retrograde", "radial_in", "radial_out")
 
 
-def _side_values(side: int, config: SideConfig) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """List a side's values that a reset may sample: field and index in the rules record, and the value."""
-    hva, patrols, costs, odds, points = config.hva, config.patrols, config.costs, config.odds, config.points
-    yield ("formation", side), patrols.formation
-    yield ("patrol_count", side), state.PATROLS if patrols.count is None else patrols.count
-    for kind, (fuel, ammo) in enumerate(((hva.fuel, hva.ammo), (patrols.fuel, patrols.ammo))):
-        yield ("initial_fuel", side, kind), fuel
-        yield ("initial_ammo", side, kind), ammo
+def _side_values(side: int, config: SideConfig) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
+    """List a side's values that a reset may sample: key, field and index in the rules record, and the value."""
+    patrols, costs, odds, points = config.patrols, config.costs, config.odds, config.points
+    yield "patrols.formation", ("formation", side), patrols.formation
+    yield "patrols.count", ("patrol_count", side), state.PATROLS if patrols.count is None else patrols.count
+    for kind, name in enumerate(("hva", "patrols")):
+        supplies = getattr(config, name)
+        yield f"{name}.fuel", ("initial_fuel", side, kind), supplies.fuel
+        yield f"{name}.ammo", ("initial_ammo", side, kind), supplies.ammo
     for move, name in enumerate(_MOVES, start=1):
-        yield ("move_cost", side, move), getattr(costs, name)
-    yield ("station_keeping_cost", side), costs.station_keeping
+        yield f"costs.{name}", ("move_cost", side, move), getattr(costs, name)
+    yield "costs.station_keeping", ("station_keeping_cost", side), costs.station_keeping
     for kind, name in enumerate(_ENGAGEMENTS):
         for distance in range(2):
-            yield ("engagement_cost", side, kind, distance), getattr(costs, name)[distance]
-            yield ("engagement_odds", side, kind, distance), getattr(odds, name)[distance]
-    yield ("goal_points", side), points.goal
-    yield ("adjacent_points", side), points.adjacent
-    yield ("win_score", side), points.win
-    yield ("sensor_range", side), 0 if config.sensor_range is None else config.sensor_range
+            yield f"costs.{name}.{distance}", ("engagement_cost", side, kind, distance), getattr(costs, name)[distance]
+            yield f"odds.{name}.{distance}", ("engagement_odds", side, kind, distance), getattr(odds, name)[distance]
+    yield "points.goal", ("goal_points", side), points.goal
+    yield "points.adjacent", ("adjacent_points", side), points.adjacent
+    yield "points.win", ("win_score", side), points.win
+    yield "sensor_range", ("sensor_range", side), 0 if config.sensor_range is None else config.sensor_range
 
 
 def _fill_rules(rules: state.Record, config: GameConfig) -> None:
@@ -127,7 +130,7 @@ def _fill_rules(rules: state.Record, config: GameConfig) -> None:
     rules.forfeit = config.illegal_orders == "forfeit"
     for side, name in enumerate(SIDE_NAMES):
         values = config.side(name)
-        for (field, *index), value in _side_values(side, values):
+        for _, (field, *index), value in _side_values(side, values):
             if not isinstance(value, (Range, Choice)):
                 rules[field][tuple(index)] = _formation_row(value) if field == "formation" else value
         _fill_weights(rules, side, values)
@@ -154,7 +157,7 @@ def _sampled_values(config: GameConfig) -> Iterator[tuple[int, list[list[int]], 
     Nothing is sampled for a mirrored bravo.
     """
     for side, name in enumerate(SIDE_NAMES[:1] if config.mirror else SIDE_NAMES):
-        for (field, *index), value in _side_values(side, config.side(name)):
+        for _, (field, *index), value in _side_values(side, config.side(name)):
             if field == "formation":
                 if isinstance(value, Choice):
                     yield _word(field, side, 0), [_formation_row(f) for f in value.choices], len(value.choices)
@@ -172,6 +175,81 @@ def _bits(value: float, kind: np.dtype[Any]) -> list[int]:
     return [int(np.array(value, kind).view(np.int64))]
 
 
+def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
+    """Return a configuration that leaves something to chance with what was sampled for a game, of which these are the rules.
+
+    A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
+    of their own.
+    """
+    has_variant = rules.variant != state.NOBODY
+    data = config.with_variant(config.variants[rules.variant]) if has_variant else config.to_dict()
+    sides = {name: _sampled_side(rules, side) for side, name in enumerate(SIDE_NAMES)}
+    return GameConfig.model_validate(data | sides | {"mirror": False})
+
+
+def _sampled_side(rules: state.Record, side: int) -> dict[str, Any]:
+    count, *offsets = rules.formation[side].tolist()  # of the Patrols, in the order of their numbers
+    hva, patrol = (
+        {"fuel": int(rules.initial_fuel[side, kind]), "ammo": int(rules.initial_ammo[side, kind])} for kind in range(2)
+    )
+    return {
+        "hva": hva | {"weight": float(rules.weight[side, 0])},
+        "patrols": patrol
+        | {
+            "formation": [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets[:count])],
+            "count": int(rules.patrol_count[side]),
+            "weight": "auto" if rules.automatic_weight[side] else float(rules.weight[side, 1]),
+        },
+        "costs": {
+            **{move: int(rules.move_cost[side, code]) for code, move in enumerate(_MOVES, start=1)},
+            "station_keeping": int(rules.station_keeping_cost[side]),
+            **{name: rules.engagement_cost[side, kind].tolist() for kind, name in enumerate(_ENGAGEMENTS)},
+        },
+        "odds": {name: rules.engagement_odds[side, kind].tolist() for kind, name in enumerate(_ENGAGEMENTS)},
+        "points": {
+            "goal": int(rules.goal_points[side]),
+            "adjacent": int(rules.adjacent_points[side]),
+            "win": int(rules.win_score[side]),
+        },
+        **({"sensor_range": int(rules.sensor_range[side])} if rules.sensor_range[side] else {}),
+    }
+
+
+class SampledValue(NamedTuple):
+    """Where the rules hold a value that a reset samples."""
+
+    word: int
+    is_real: bool
+    formations: dict[tuple[int, ...], int]
+    """The formations that it can be, as the rules hold them, with their indices; empty for a number."""
+
+    def read_formations(self, words: Words) -> list[int]:
+        """Return the index of the formation in many rules, given as rows of words."""
+        size = state.RULES["formation"].shape[1]
+        return [self.formations[tuple(row)] for row in words[:, self.word : self.word + size].tolist()]
+
+
+def sampled_values(config: GameConfig) -> dict[str, SampledValue]:
+    """Return the values that resets sample in any variant of a configuration, by key, such as "alpha.patrols.fuel"."""
+    values: dict[str, SampledValue] = {}
+    sampled = set()
+    for _, variant in config.scenarios():
+        for side, name in enumerate(SIDE_NAMES):
+            is_mirrored = variant.mirror and side == state.BRAVO
+            for key, (field, *index), value in _side_values(side, variant.side("alpha" if is_mirrored else name)):
+                full_key, choices = f"{name}.{key}", value.choices if isinstance(value, Choice) else (value,)
+                if field == "formation":
+                    place = values.setdefault(full_key, SampledValue(_word(field, *index, 0), False, {}))
+                    for formation in choices:
+                        place.formations.setdefault(tuple(_formation_row(formation)), len(place.formations))
+                else:
+                    is_real = state.RULES[field].base == np.float64
+                    values[full_key] = SampledValue(_word(field, *index), is_real, {})
+                if isinstance(value, (Range, Choice)) and not is_mirrored:
+                    sampled.add(full_key)
+    return {key: value for key, value in values.items() if key in sampled}
+
+
 @jitable
 def sample_variant(game: state.Record, scenario: Scenario) -> int:
     """Sample which variant of the scenario a game plays; a single one takes no random number."""
@@ -182,13 +260,6 @@ def sample_variant(game: state.Record, scenario: Scenario) -> int:
     while number >= scenario.cumulative_weights[variant]:
         variant += 1
     return variant
-
-
-def sampled_variant(game: state.Record, scenario: Scenario) -> int:
-    """Return which variant of the scenario was sampled for a game; it depends on its setup key alone."""
-    copy = state.records(state.GAME, 1)
-    copy["rng_key"] = game.setup_key
-    return sample_variant(copy[0], scenario)
 
 
 @jitable
@@ -208,9 +279,11 @@ def sample_value(game: state.Record, scenario: Scenario, draw: state.IntArray, w
 
 
 @jitable
-def sample_words(game: state.Record, scenario: Scenario, words: Words) -> None:
+def sample_words(game: state.Record, scenario: Scenario, variant: int, words: Words) -> None:
     """Fill a game's rules, given as a row of words, with values sampled from its random stream."""
-    variant = sample_variant(game, scenario)
+    sampled = sample_variant(game, scenario)  # a known variant takes its number of the stream, too
+    if variant == state.NOBODY:
+        variant = sampled
     for word in range(len(words)):
         words[word] = scenario.variants[variant, word]
     for i in range(len(scenario.draws)):
@@ -245,16 +318,23 @@ def complete_side(rules: state.Record, side: int) -> None:
 
 
 @jitable
-def sample_rules(game: state.Record, scenario: Scenario, rules: state.Record, words: Words) -> None:
-    """Sample the rules of a game from the stream of its setup key; ``words`` are those of ``rules``.
+def sample_rules(game: state.Record, scenario: Scenario, variant: int, rules: state.Record, words: Words) -> None:
+    """Sample the rules of a game from the stream of its setup key.
 
     The game's own stream stays as it is: whoever samples the rules again, for a save or a fork, learns nothing of its
     random numbers.
+
+    Args:
+        game: the game.
+        scenario: what is sampled from.
+        variant: index of the variant, where it is known: the weights may have been others when it was sampled. -1 samples it.
+        rules: the rules, modified in place.
+        words: the memory of ``rules``.
     """
     key, counter = game.rng_key, game.rng_counter
     game.rng_key = game.setup_key
     game.rng_counter = np.uint64(0)
-    sample_words(game, scenario, words)
+    sample_words(game, scenario, variant, words)
     game.rng_key = key
     game.rng_counter = counter
     for side in range(state.NUM_SIDES):
@@ -269,7 +349,7 @@ def sample_rules_of_games(
     """Draw new setup keys for the games at ``rows``, and sample their rules; ``words``: the memory of ``rules``."""
     for i in rows:
         games[i].setup_key = random_bits(games[i])
-        sample_rules(games[i], scenario, rules[i], words[i])
+        sample_rules(games[i], scenario, state.NOBODY, rules[i], words[i])
 
 
 @jitable

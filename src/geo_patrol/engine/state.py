@@ -73,6 +73,7 @@ GAME = np.dtype(
 # Fields are eight bytes wide up to the features, so that a record is also a row of words that a draw can write to.
 RULES = np.dtype(
     [
+        ("variant", "i8"),  # index of the configuration's variant that is played, -1 if it has none
         ("inner_ring", "i8"),
         ("outer_ring", "i8"),
         ("goal_ring", "i8"),

@@ -26,10 +26,13 @@ from geo_patrol.engine.setup import set_up_game
 from geo_patrol.engine.state import (
     ALPHA,
     BRAVO,
+    COLLISION,
+    GUARDING,
     NOBODY,
     NOOP,
     NUM_SIDES,
     SATELLITES,
+    SHOT,
     IntArray,
     Record,
     Records,
@@ -55,6 +58,9 @@ EPISODE = np.dtype(
         ("winner", "i8"),  # of a finished game: 0 alpha, 1 bravo, -1 nobody
         ("is_over", "i8"),  # 1: terminated or truncated
         ("is_new", "i8"),  # 1: reset at the start of this step, in which it is not played
+        ("shots", "i8", (NUM_SIDES,)),  # in the phase last played, as the next two
+        ("hits", "i8", (NUM_SIDES,)),  # shots that destroyed their target
+        ("losses", "i8", (NUM_SIDES,)),  # satellites that were destroyed
         # Where enemies are hidden, the rewards of a side follow the score as it knows it: the fields above are alpha's.
         ("bravos_reward", "f8"),  # of the phase last played
         ("bravos_total_reward", "f8"),
@@ -92,12 +98,24 @@ RESULT = np.dtype(
         ("reasons", "i8"),  # bit flags
         ("seat", "i8"),  # 0 alpha, 1 bravo
         ("opponent", "i8"),  # its index among the opponents; -1: none
+        ("variant", "i8"),  # its index among the configuration's variants; -1: none
+        ("shots", "i8"),  # in the phase just played, as the others that follow
+        ("hits", "i8"),
+        ("losses", "i8"),
+        ("enemy_shots", "i8"),
+        ("enemy_hits", "i8"),
+        ("enemy_losses", "i8"),
     ],
     align=True,
 )
 """What a step returns of one environment, besides arrays."""
 
-INFO_FIELDS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent")
+EVENT_FIELDS = ("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses")
+"""The fields of ``RESULT`` that count what an engagement did."""
+INFO_FIELDS = (
+    *("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant"),
+    *EVENT_FIELDS,
+)
 """Those fields of ``RESULT`` that infos consist of."""
 
 STATISTICS = np.dtype(
@@ -111,6 +129,7 @@ STATISTICS = np.dtype(
         ("illegal_orders", "i8"),  # in the whole episode
         ("seat", "i8"),
         ("opponent", "i8"),
+        ("variant", "i8"),
     ],
     align=True,
 )
@@ -200,6 +219,16 @@ def start_episode(episode: Record, alternates: bool, opponents: Opponents) -> No
     episode.winner = NOBODY
     episode.is_over = 0
     episode.is_new = 0
+    clear_events(episode)
+
+
+@jitable
+def clear_events(episode: Record) -> None:
+    """Write that nobody has shot, hit or lost anything."""
+    for side in range(NUM_SIDES):
+        episode.shots[side] = 0
+        episode.hits[side] = 0
+        episode.losses[side] = 0
 
 
 @jit
@@ -268,7 +297,7 @@ def bravos_reward(belief: Record, episode: Record, rewards_outcome: int) -> floa
 
 
 @jitable
-def write_statistics(game: Record, episode: Record, side: int, statistics: Record) -> None:
+def write_statistics(game: Record, rules: Record, episode: Record, side: int, statistics: Record) -> None:
     """Write the statistics of a finished episode for one side."""
     statistics["return"] = episode.total_reward if side == ALPHA else 0.0 - episode.total_reward
     statistics.length = episode.length
@@ -279,6 +308,7 @@ def write_statistics(game: Record, episode: Record, side: int, statistics: Recor
     statistics.illegal_orders = episode.illegal_orders[side]
     statistics.seat = side
     statistics.opponent = episode.opponent
+    statistics.variant = rules.variant
 
 
 @jitable
@@ -293,6 +323,7 @@ def clear_statistics(statistics: Record) -> None:
     statistics.illegal_orders = 0
     statistics.seat = 0
     statistics.opponent = 0
+    statistics.variant = 0
 
 
 @jitable
@@ -303,11 +334,18 @@ def side_at_seat(episode: Record, settings: Record) -> int:
 
 @jitable
 def write_result(
-    game: Record, episode: Record, side: int, reward: float, is_finished: bool, result: Record, statistics: Record
+    game: Record,
+    rules: Record,
+    episode: Record,
+    side: int,
+    reward: float,
+    is_finished: bool,
+    result: Record,
+    statistics: Record,
 ) -> None:
     """Write what a step returns of one environment, besides the infos."""
     if is_finished:
-        write_statistics(game, episode, side, statistics)
+        write_statistics(game, rules, episode, side, statistics)
     elif result.is_finished:  # in the step that was written here before
         clear_statistics(statistics)
     is_over, is_done = episode.is_over != 0, game.done != 0
@@ -348,15 +386,41 @@ def gather_orders_against_opponent(episode: Record, actions: IntArray, row: int,
 
 
 @jitable
-def count_phase(game: Record, known: Record, episode: Record, settings: Record) -> float:
+def count_events(game: Record, outcomes: Records, episode: Record) -> None:
+    """Count the shots, the hits and the losses of the phase just played from its outcomes.
+
+    A satellite that several shots hit is lost once; a collision that succeeds destroys both.
+    """
+    lost_by_alpha, lost_by_bravo = 0, 0  # satellites as bits
+    for i in range(game.outcome_count):
+        outcome = outcomes[i]
+        side, kind, succeeds = int(outcome.side), outcome.kind, outcome.success != 0
+        if kind == SHOT:
+            episode.shots[side] += 1
+            episode.hits[side] += succeeds
+        if kind == GUARDING or not succeeds:
+            continue
+        target, attacker = 1 << int(outcome.target), (1 << int(outcome.attacker)) if kind == COLLISION else 0
+        lost_by_alpha |= attacker if side == ALPHA else target
+        lost_by_bravo |= target if side == ALPHA else attacker
+    for number in range(SATELLITES):
+        episode.losses[ALPHA] += (lost_by_alpha >> number) & 1
+        episode.losses[BRAVO] += (lost_by_bravo >> number) & 1
+
+
+@jitable
+def count_phase(game: Record, known: Record, outcomes: Records, episode: Record, settings: Record) -> float:
     """Bring the bookkeeping of an episode up to date after a phase was played; return alpha's reward.
 
     Args:
         game: the game.
         known: the game as alpha knows it, whose score decides alpha's reward.
+        outcomes: those of the phase.
         episode: the episode, modified in place.
         settings: what all episodes have in common.
     """
+    if game.outcome_count > 0:
+        count_events(game, outcomes, episode)
     episode.length += 1
     for side in range(NUM_SIDES):
         episode.illegal_orders[side] += game.illegal_orders[side]
@@ -405,9 +469,10 @@ def play_games(
         if not has_episodes:
             continue
         episode = all_episodes[i]
+        clear_events(episode)
         if is_played:
             known = sight.beliefs[NUM_SIDES * i] if hides else game
-            reward = count_phase(game, known, episode, settings)
+            reward = count_phase(game, known, outcomes, episode, settings)
         if hides:
             episode.bravos_reward = 0.0
             if is_played:
@@ -421,12 +486,12 @@ def play_games(
         if two_sides:
             for side in range(NUM_SIDES):
                 row = NUM_SIDES * i + side
-                write_result(game, episode, side, reward, is_finished, results[row], statistics[row])
+                write_result(game, rules, episode, side, reward, is_finished, results[row], statistics[row])
                 if hides:
                     write_known_result(sight.beliefs[row], episode, side, is_finished, results[row], statistics[row])
         else:
             side = side_at_seat(episode, settings)
-            write_result(game, episode, side, reward, is_finished, results[i], statistics[i])
+            write_result(game, rules, episode, side, reward, is_finished, results[i], statistics[i])
             if hides:
                 belief = sight.beliefs[NUM_SIDES * i + side]
                 write_known_result(belief, episode, side, is_finished, results[i], statistics[i])
@@ -437,7 +502,7 @@ def play_games(
 
 
 @jitable
-def write_info(game: Record, side: int, opponent: int, result: Record) -> None:
+def write_info(game: Record, rules: Record, episode: Record, side: int, result: Record) -> None:
     """Write the infos of one environment."""
     result.illegal_orders = game.illegal_orders[side]
     result.score = game.score[side]
@@ -446,7 +511,11 @@ def write_info(game: Record, side: int, opponent: int, result: Record) -> None:
     result.phase = game.phase
     result.reasons = game.reasons
     result.seat = side
-    result.opponent = opponent
+    result.opponent = episode.opponent
+    result.variant = rules.variant
+    result.shots, result.enemy_shots = episode.shots[side], episode.shots[1 - side]
+    result.hits, result.enemy_hits = episode.hits[side], episode.hits[1 - side]
+    result.losses, result.enemy_losses = episode.losses[side], episode.losses[1 - side]
 
 
 @jitable
@@ -470,13 +539,12 @@ def describe_games(
     for i in range(start, stop):
         if not selected[i]:
             continue
-        game, legal, stream = games[i], choices[i].legal, choices[i].stream
-        write_legal_orders(game, all_rules[i if per_game else 0], workspace, legal)
+        game, rules, legal, stream = games[i], all_rules[i if per_game else 0], choices[i].legal, choices[i].stream
+        write_legal_orders(game, rules, workspace, legal)
         if two_sides:
             if has_results:
-                opponent = all_episodes[i].opponent
                 for side in range(NUM_SIDES):
-                    write_info(game, side, opponent, results[NUM_SIDES * i + side])
+                    write_info(game, rules, all_episodes[i], side, results[NUM_SIDES * i + side])
                     if hides:
                         results[NUM_SIDES * i + side].enemy_score = beliefs[NUM_SIDES * i + side].score[1 - side]
             if samples:
@@ -484,7 +552,7 @@ def describe_games(
         else:
             episode = all_episodes[i]
             side = side_at_seat(episode, settings)
-            write_info(game, side, episode.opponent, results[i])
+            write_info(game, rules, episode, side, results[i])
             if hides:
                 results[i].enemy_score = beliefs[NUM_SIDES * i + side].score[1 - side]
             if samples:

@@ -122,6 +122,10 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         self.agent_selection = ALPHA
         self._accumulate_rewards()
 
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
+        self._game.set_variants(weights)
+
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
         return self._game.action_masks(agent)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import rng, state, steps
+from geo_patrol.engine import rng, setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.envs.arguments import MaskIn, Reward, check_options, check_start, read_options
@@ -81,6 +81,8 @@ class Episodes:
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
         self._shard: Shard = 0, num_games, self.games.state
+        self._sampled_values = setup.sampled_values(config) if self.games.is_randomized else {}
+        self._sampled_words = np.array([value.word for value in self._sampled_values.values()], np.int64)
 
     def __len__(self) -> int:
         return len(self.games)
@@ -163,6 +165,31 @@ class Episodes:
         start, stop, arrays = shard or self._shard
         return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.bookkeeping, actions, outputs)
 
+    @property
+    def num_sampled_values(self) -> int:
+        """How many values resets may sample for a game."""
+        return len(self._sampled_values)
+
+    def sampled_values(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what was sampled for the games at ``rows`` as words, (len(rows), num_sampled_values); see ``name_values``."""
+        words = setup.as_words(self.games.state.rules)
+        values: NDArray[np.int64] = words[rows[:, None], self._sampled_words]
+        for column, value in enumerate(self._sampled_values.values()):
+            if value.formations:
+                values[:, column] = value.read_formations(words[rows])
+        return values
+
+    def name_values(self, words: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Return the columns of sampled values by key of the configuration, int64 or float64: views.
+
+        The value of a formation is its index among those that the configuration lists for it.
+        """
+        reals = words.view(np.float64)
+        return {
+            key: (reals if value.is_real else words)[:, column]
+            for column, (key, value) in enumerate(self._sampled_values.items())
+        }
+
     def shard(self, start: int, stop: int) -> "Shard":
         """Return a part of the games that one thread steps, with an array of its own for outcomes."""
         return start, stop, self.games.state._replace(outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES))
@@ -207,6 +234,8 @@ View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], NDArray[np.void]]
 
 _Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
 _Code = Annotated[int, Field(ge=0, lt=state.ORDERS)]
+EventCounts = Annotated[list[Annotated[int, Field(ge=0, le=state.SATELLITES)]], Field(min_length=2, max_length=2)]
+"""Shots, hits or losses of both sides in the phase last played, in saves."""
 _Orders = Annotated[list[_Code], Field(min_length=state.SATELLITES, max_length=state.SATELLITES)]
 
 
@@ -221,6 +250,9 @@ class _SavedEnvironment(BaseModel):
     sampled: Annotated[list[_Orders], Field(min_length=2, max_length=2)] | None
     cycles: Annotated[int, Field(ge=0, lt=2**31)]
     difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
+    shots: EventCounts = [0, 0]
+    hits: EventCounts = [0, 0]
+    losses: EventCounts = [0, 0]
     bravos_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
 
@@ -254,6 +286,8 @@ class SingleGame:
         self.mask_in = mask_in
         self.episodes = Episodes(self.config, 1, encoding, reward=reward, max_cycles=max_cycles)
         self.is_seeded = False
+        self.sampled_values: dict[str, int | float] = {}
+        """What was sampled for the game, by key of the configuration."""
         self._sampled: NDArray[np.int64] | None = None  # actions for the next phase: a step samples them at little cost
 
     def read_start(self, options: Any) -> Games | None:
@@ -286,7 +320,12 @@ class SingleGame:
         if start is not None and seed is not None:
             self.episodes.games.seed_streams([seed])
         self._sampled = None
+        self._read_sampled_values()
         return self.view()
+
+    def _read_sampled_values(self) -> None:
+        values = self.episodes.name_values(self.episodes.sampled_values(np.zeros(1, np.int64)))
+        self.sampled_values = {key: value.item() for key, value in values.items()}
 
     def view(self) -> View:
         """Return observations, masks and results of the game as it is; the arrays are new ones."""
@@ -357,6 +396,7 @@ class SingleGame:
             "sampled": None if self._sampled is None else self._sampled.tolist(),
             "cycles": int(episode.length),
             "difference": int(episode.score_difference),
+            **{name: episode[name].tolist() for name in ("shots", "hits", "losses")},
             **bravos,
         }
 
@@ -373,6 +413,7 @@ class SingleGame:
         twin = copy.copy(self)
         twin.episodes = copy.copy(self.episodes)
         twin.episodes.games = restored
+        restored.scenario = self.episodes.games.scenario  # with the weights of the variants as they are
         twin.episodes._shard = 0, 1, restored.state
         restored.state.choices["stream"][0] = data.sampler
         records, settings = self.episodes.bookkeeping
@@ -380,9 +421,11 @@ class SingleGame:
         episode = twin.episodes.records[0]
         episode.opponent_stream[:] = data.opponent
         episode.length, episode.score_difference = data.cycles, data.difference
+        episode.shots[:], episode.hits[:], episode.losses[:] = data.shots, data.hits, data.losses
         episode.bravos_score_difference = data.bravos_difference
         max_cycles = self.episodes.max_cycles or 0
         episode.is_over = bool(restored.is_over[0]) or (0 < max_cycles <= data.cycles)
         twin._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)
         twin.is_seeded = True
+        twin._read_sampled_values()
         return twin

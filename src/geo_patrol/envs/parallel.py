@@ -47,7 +47,10 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     Infos: numbers, with the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
     ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement, 2 over), ``reasons`` (bits, see
-    ``geo_patrol.notation.read_reasons``), and ``action_mask`` with ``mask_in="info"``.
+    ``geo_patrol.notation.read_reasons``), ``variant`` (its index in ``config.variants``, -1 if there are none), ``shots``,
+    ``hits`` (shots that destroyed their target) and ``losses`` (satellites destroyed) of the phase just played,
+    ``enemy_shots``, ``enemy_hits`` and ``enemy_losses``, and ``action_mask`` with ``mask_in="info"``. Where resets sample
+    values, ``sampled`` is a dict of them by key, such as "alpha.patrols.fuel"; of a formation, its index among the choices.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
@@ -144,28 +147,35 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         # Indexing is faster than unpacking.
         alpha_observation, bravo_observation = observations[0], observations[1]
         alpha_mask, bravo_mask = masks[0], masks[1]
-        _, _, _, _, alpha_illegal, alpha_score, bravo_for_alpha, turn, phase, reasons, _, _ = alpha
-        bravo_score, alpha_for_bravo = bravo_for_alpha, alpha_score
-        if self.hides_enemies:  # a side knows the enemy's score as an estimate only
-            bravo_score, alpha_for_bravo = results["score"].item(1), results["enemy_score"].item(1)
-        infos: dict[str, dict[str, Any]] = {
-            ALPHA: {
-                "illegal_orders": alpha_illegal,
-                "score": alpha_score,
-                "enemy_score": bravo_for_alpha,
-                "turn": turn,
-                "phase": phase,
-                "reasons": reasons,
-            },
-            BRAVO: {
-                "illegal_orders": results["illegal_orders"].item(1),
-                "score": bravo_score,
-                "enemy_score": alpha_for_bravo,
-                "turn": turn,
-                "phase": phase,
-                "reasons": reasons,
-            },
+        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant, *events = alpha
+        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = events
+        alphas: dict[str, Any] = {
+            "illegal_orders": illegal_orders,
+            "score": score,
+            "enemy_score": enemy_score,
+            "turn": turn,
+            "phase": phase,
+            "reasons": reasons,
+            "variant": variant,
+            "shots": shots,
+            "hits": hits,
+            "losses": losses,
+            "enemy_shots": enemy_shots,
+            "enemy_hits": enemy_hits,
+            "enemy_losses": enemy_losses,
         }
+        bravos = alphas.copy()
+        bravos["illegal_orders"], bravos["score"] = results["illegal_orders"].item(1), enemy_score
+        bravos["enemy_score"] = score
+        if self.hides_enemies:  # a side knows the enemy's score as an estimate only
+            bravos["score"], bravos["enemy_score"] = results["score"].item(1), results["enemy_score"].item(1)
+        if shots or enemy_shots or losses or enemy_losses:
+            bravos["shots"], bravos["hits"], bravos["losses"] = enemy_shots, enemy_hits, enemy_losses
+            bravos["enemy_shots"], bravos["enemy_hits"], bravos["enemy_losses"] = shots, hits, losses
+        infos = {ALPHA: alphas, BRAVO: bravos}
+        if self.single.sampled_values:
+            for info in infos.values():
+                info["sampled"] = self.single.sampled_values.copy()
         if self.single.mask_in == "obs":
             return {
                 ALPHA: {"observation": alpha_observation, "action_mask": alpha_mask},
@@ -226,6 +236,18 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         self._orders_of_alpha[...] = alpha
         self._orders_of_bravo[...] = bravo
         return self._orders
+
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let resets from now on sample variants by other weights than those of the configuration.
+
+        Args:
+            weights: a weight for each variant that may be sampled, by name; or the name of the only one. Saves and copies of
+                the environment do not hold them.
+
+        Raises:
+            ValueError: there is no such variant, or a weight is wrong; nothing has changed then.
+        """
+        self.single.episodes.games.set_variants(weights)
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""

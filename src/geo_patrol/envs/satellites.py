@@ -205,6 +205,10 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
             infos,
         )
 
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
+        self._game.set_variants(weights)
+
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (28,) int8, 1 where legal."""
         self._check(agent)

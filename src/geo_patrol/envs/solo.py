@@ -140,7 +140,10 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
         observations, masks, results = view
         seat = self._seat
-        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _ = results.item(seat)
+        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant, *events = results.item(
+            seat
+        )
+        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = events
         info: dict[str, Any] = {
             "illegal_orders": illegal_orders,
             "score": score,
@@ -149,7 +152,16 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             "phase": phase,
             "reasons": reasons,
             "seat": seat,
+            "variant": variant,
+            "shots": shots,
+            "hits": hits,
+            "losses": losses,
+            "enemy_shots": enemy_shots,
+            "enemy_hits": enemy_hits,
+            "enemy_losses": enemy_losses,
         }
+        if self._single.sampled_values:
+            info["sampled"] = self._single.sampled_values.copy()
         if self._single.mask_in == "info":
             info["action_mask"] = masks[seat]
         if self._single.mask_in == "obs":
@@ -194,6 +206,10 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             )
         checked: NDArray[np.int64] = orders[0]
         return checked
+
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
+        self._single.episodes.games.set_variants(weights)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal orders as MaskablePPO expects them: (308,) bool, 28 for each of eleven satellites."""

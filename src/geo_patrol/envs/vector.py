@@ -32,7 +32,7 @@ from geo_patrol.envs.arguments import (
     read_reset_mask,
     read_seeds,
 )
-from geo_patrol.envs.episodes import Episodes
+from geo_patrol.envs.episodes import Episodes, EventCounts
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
 from geo_patrol.envs.satellites import living_satellites, own_features
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
@@ -65,6 +65,9 @@ class _SavedEpisode(BaseModel):
     next_seat: Literal[0, 1]
     opponent: Annotated[int, Field(ge=-1, lt=2**31)]
     is_over: Literal[0, 1]
+    shots: EventCounts = [0, 0]
+    hits: EventCounts = [0, 0]
+    losses: EventCounts = [0, 0]
     bravos_total_reward: FiniteFloat = 0.0
     bravos_score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
@@ -105,11 +108,15 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     - ``illegal_orders``, ``score``, ``enemy_score``, ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement,
       2 over), ``reasons`` (bits, see ``geo_patrol.notation.read_reasons``), ``seat`` (0 alpha, 1 bravo), ``opponent``
-      (its index in ``opponent_names``, -1 for none): (num_envs,) int64.
+      (its index in ``opponent_names``, -1 for none), ``variant`` (its index in ``config.variants``, -1 for none), and of the
+      phase just played ``shots``, ``hits`` (shots that destroyed their target), ``losses`` (satellites destroyed),
+      ``enemy_shots``, ``enemy_hits`` and ``enemy_losses``: (num_envs,) int64.
     - ``action_mask`` with ``mask_in="info"``: (num_envs, 11, 28) int8.
+    - ``sampled``, where resets sample values: these by key, such as "alpha.patrols.fuel", (num_envs,) int64 or float64; of
+      a formation, its index among the choices. These arrays are read-only.
     - ``finished_episode``: of the episodes that finished in this step, ``return`` (float64), ``length``, ``score``,
-      ``enemy_score``, ``reasons``, ``outcome`` (1 won, 0 drawn, -1 lost), ``illegal_orders``, ``seat`` and
-      ``opponent`` (int64); 0 in other rows.
+      ``enemy_score``, ``reasons``, ``outcome`` (1 won, 0 drawn, -1 lost), ``illegal_orders``, ``seat``, ``opponent``,
+      ``variant`` (int64) and ``sampled``; 0 in other rows.
     - ``final_obs``, ``final_info`` in mode SAME_STEP: the last observations and infos of the finished episodes; 0 in other
       rows.
 
@@ -251,6 +258,18 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._opponents.set(opponent)
         self._ezpickle_kwargs["opponent"] = opponent
 
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let episodes that start from now on sample variants by other weights than those of the configuration.
+
+        Args:
+            weights: a weight for each variant that may be sampled, by name; or the name of the only one. Saves and copies of
+                the environment do not hold them.
+
+        Raises:
+            ValueError: there is no such variant, or a weight is wrong; nothing has changed then.
+        """
+        self._episodes.games.set_variants(weights)
+
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
@@ -287,6 +306,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if start is not None:
             seeded = {row: seed for row in rows if (seed := seeds[row]) is not None}
             self._episodes.games.seed_streams(list(seeded.values()), np.array(list(seeded), np.int64))
+        self._packer.read_sampled_values(rows)
         self._num_over = int(np.count_nonzero(self._episodes.records["is_over"]))
         self._describe()
         before, self._sampled = self._sampled, None
@@ -395,6 +415,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         for name in (*_EPISODE_FIELDS, *_BRAVOS_FIELDS):
             records[name] = [getattr(episode, name) for episode in data.episodes]
         records["is_new"] = 0
+        self._packer.read_sampled_values(np.arange(self.num_games))
         self._num_over = int(np.count_nonzero(records["is_over"]))
         self._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)
         self.np_random = generator
@@ -462,6 +483,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         infos = self._packer.infos(outputs)
         if self._mode is AutoresetMode.SAME_STEP and self._num_over:  # after the infos, which copy the final ones
             self._episodes.describe(outputs, self._reset_over(is_new=False))
+            infos |= self._packer.sampled()
             self._num_over = 0
         self._is_started, self._sampled, results = True, outputs.sampled if self._samples else None, outputs.results
         observations = self._packer.observations(outputs)
@@ -482,7 +504,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def _reset_over(self, *, is_new: bool) -> NDArray[np.bool_]:
         """Reset the games whose episodes are over, and return a mask of them; new ones are not played in this step."""
         over: NDArray[np.bool_] = self._episodes.records["is_over"] != 0
-        self._episodes.reset(np.flatnonzero(over), self._opponents.choices)
+        rows = np.flatnonzero(over)
+        self._episodes.reset(rows, self._opponents.choices)
+        self._packer.read_sampled_values(rows)
         self._episodes.records["is_new"][over] = is_new
         self._new_games |= over
         return over
@@ -630,6 +654,31 @@ class _Packer:
         self._final_rows = np.empty(0, np.int64)
         self._views: dict[str, Any] = {}
         self._viewed: NDArray[np.void] | None = None  # the results that the views are of
+        self._sampled_values = np.zeros((episodes.num_envs, episodes.num_sampled_values), np.int64)
+        self._sampled: dict[str, Any] = {}  # the infos about these, of all environments
+
+    def read_sampled_values(self, rows: NDArray[np.int64]) -> None:
+        """Read what was sampled for the games at ``rows``, into a new array: infos have returned the other."""
+        num_values = self._sampled_values.shape[1]
+        if num_values == 0:
+            return
+        self._sampled_values = self._sampled_values.copy()
+        by_game = self._sampled_values.reshape(len(self._episodes), -1, num_values)
+        by_game[rows] = self._episodes.sampled_values(rows)[:, None]
+        self._sampled_values.flags.writeable = False
+        self._sampled = self._name_sampled(self._sampled_values, self._all_envs)
+
+    def _name_sampled(self, values: NDArray[np.int64], mask: NDArray[np.bool_]) -> dict[str, Any]:
+        columns = self._episodes.name_values(values)
+        return {"sampled": _with_masks(columns, tuple(columns), mask), "_sampled": mask}
+
+    def sampled(self, finished: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+        """Return the infos about sampled values, of ``finished`` environments or of all; none if nothing is sampled."""
+        if not self._sampled:
+            return {}
+        if finished is None:
+            return self._sampled | {"sampled": self._sampled["sampled"].copy()}
+        return self._name_sampled(np.where(finished[:, None], self._sampled_values, 0), finished)
 
     def observations(self, outputs: Outputs) -> Any:
         """Return observations, with masks if they are part of them."""
@@ -645,13 +694,14 @@ class _Packer:
             self._views["finished_episode"] = _with_masks(outputs.statistics, steps.STATISTICS.names, finished)
             self._views["_finished_episode"] = finished
             self._viewed = outputs.results
-        infos = self._views.copy()
-        infos["finished_episode"] = infos["finished_episode"].copy()
+        finished = self._views["_finished_episode"]
+        infos = self._views | self.sampled()
+        infos["finished_episode"] = infos["finished_episode"] | self.sampled(finished)
         if self._has_final:
-            finished = infos["_finished_episode"]
             final = self._copy_final(outputs)
             infos |= {"final_obs": self.observations(final), "_final_obs": finished}
-            infos |= {"final_info": self._info(final, finished), "_final_info": finished}
+            final_info = self._info(final, finished) | self.sampled(finished)
+            infos |= {"final_info": final_info, "_final_info": finished}
         return infos
 
     def _info(self, outputs: Outputs, mask: NDArray[np.bool_]) -> dict[str, Any]:
@@ -676,7 +726,7 @@ class _Packer:
 
 
 def _with_masks(
-    records: NDArray[np.void], names: tuple[str, ...] | None, mask: NDArray[np.bool_]
+    records: NDArray[np.void] | Mapping[str, NDArray[Any]], names: tuple[str, ...] | None, mask: NDArray[np.bool_]
 ) -> dict[str, NDArray[Any]]:
     """Return fields by their names, each followed by a mask of the rows that it is valid for."""
     fields: dict[str, NDArray[Any]] = {}

@@ -6,7 +6,6 @@ lines, and files that decompress to far more than recorded games do, are refused
 
 import errno
 import gzip
-import itertools
 import os
 import re
 import sys
@@ -24,14 +23,12 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
-from geo_patrol.config.presets import load_config, read_saved_config
+from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS, GameConfig
-from geo_patrol.engine import state
-from geo_patrol.engine.setup import sampled_variant
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
 from geo_patrol.files import atomic_path, named_errors
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import ENGAGEMENTS, MOVES, Orders, Outcome, order_codes
+from geo_patrol.notation import Orders, Outcome, order_codes
 from geo_patrol.position import VISIBLE_FIELDS, Position
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.published import PublishedGame, read_published
@@ -49,7 +46,6 @@ from geo_patrol.replays.replay import (
     write_outcome,
 )
 from geo_patrol.sessions.live import Timeline
-from geo_patrol.sides import SIDES
 from geo_patrol.validation import parse_model
 from geo_patrol.versions import versions
 
@@ -415,7 +411,7 @@ class Recorder:
             bravo: name of bravo's agent.
         """
         self._game = Game(self._config, seed=seed)
-        config = self._plain_config or sampled_config(self._game).to_dict()
+        config = self._plain_config or self._game.config.to_dict()
         self._first_line = _as_bytes(_game_line((alpha, bravo), seed % 2**64, config, self._versions))
 
     def resume(self, game: Game) -> None:
@@ -571,51 +567,6 @@ def _phase_line(
 def _as_bytes(data: dict[str, Any]) -> bytes:
     """Return a line of the file."""
     return to_json(data) + b"\n"
-
-
-def sampled_config(game: Game) -> GameConfig:
-    """Return the configuration of a game in which sampled values replace ranges, choices and variants.
-
-    A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
-    of their own.
-    """
-    config, games = game.config, game.as_games()
-    if not config.is_randomized:
-        return config
-    data: dict[str, Any] = config.to_dict() | {"variants": [], "mirror": False}
-    if config.variants:
-        data["variant"] = config.variants[sampled_variant(games.state.games[0], games.scenario)].name
-    for side, name in enumerate(SIDES):
-        data[name] = _side(games.state.rules[0], side)
-    return load_config(data)
-
-
-def _side(rules: state.Record, side: int) -> dict[str, Any]:
-    count, *offsets = rules.formation[side].tolist()  # of the Patrols, in the order of their numbers
-    hva, patrol = (
-        {"fuel": int(rules.initial_fuel[side, kind]), "ammo": int(rules.initial_ammo[side, kind])} for kind in range(2)
-    )
-    return {
-        "hva": hva | {"weight": float(rules.weight[side, 0])},
-        "patrols": patrol
-        | {
-            "formation": [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets[:count])],
-            "count": int(rules.patrol_count[side]),
-            "weight": "auto" if rules.automatic_weight[side] else float(rules.weight[side, 1]),
-        },
-        "costs": {
-            **{move: int(rules.move_cost[side, code]) for code, move in enumerate(MOVES) if code != state.NOOP},
-            "station_keeping": int(rules.station_keeping_cost[side]),
-            **{name: rules.engagement_cost[side, kind].tolist() for kind, name in enumerate(ENGAGEMENTS)},
-        },
-        "odds": {name: rules.engagement_odds[side, kind].tolist() for kind, name in enumerate(ENGAGEMENTS)},
-        "points": {
-            "goal": int(rules.goal_points[side]),
-            "adjacent": int(rules.adjacent_points[side]),
-            "win": int(rules.win_score[side]),
-        },
-        **({"sensor_range": int(rules.sensor_range[side])} if rules.sensor_range[side] else {}),
-    }
 
 
 _ENDING = ".jsonl.gz"

@@ -28,7 +28,7 @@ from geo_patrol.games import fresh_seed
 from geo_patrol.notation import Order, read_orders
 from geo_patrol.position import VISIBLE_FIELDS
 from geo_patrol.replays import Recorder, Replay, read_replay
-from geo_patrol.replays.files import reopen, sampled_config
+from geo_patrol.replays.files import reopen
 from geo_patrol.server import protocol
 from geo_patrol.server.requests import accepts, hash_secret, read_name, read_scenario
 from geo_patrol.server.store import Store, Stored
@@ -892,7 +892,7 @@ class TableStore(Store[SavedTable, Table]):
         """
         seed = fresh_seed() >> 1 if new.seed is None else new.seed
         config = config or self.load_setup(new)
-        sampled = sampled_config(Game(config, seed=seed))
+        sampled = Game(config, seed=seed).config
         seats: list[Seat] = []
         links: dict[Side, str] = {}
         for side, name in zip(SIDES, (new.alpha, new.bravo), strict=True):

@@ -73,7 +73,7 @@ Indices = int | Iterable[int] | None
 
 _SHARED_ATTRIBUTES = ("action_masks", "sample_actions")
 """Methods that return a row for every environment."""
-_STATISTICS = ("score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent")
+_STATISTICS = ("score", "enemy_score", "reasons", "outcome", "illegal_orders", "seat", "opponent", "variant")
 
 
 class SB3VecEnv(VecEnv):
@@ -85,7 +85,7 @@ class SB3VecEnv(VecEnv):
     - ``terminal_observation``;
     - ``TimeLimit.truncated``: cut short by ``max_cycles``;
     - ``episode``: ``r`` (return), ``l`` (phases), ``t`` (seconds since the environment was made), and ``score``,
-      ``enemy_score``, ``reasons``, ``outcome``, ``illegal_orders``, ``seat``, ``opponent`` as in
+      ``enemy_score``, ``reasons``, ``outcome``, ``illegal_orders``, ``seat``, ``opponent``, ``variant`` as in
       ``finished_episode`` of ``VectorGeoPatrol``;
     - ``is_success``: the game was won. The libraries log its mean as ``rollout/success_rate``.
 

@@ -23,7 +23,7 @@ with optional_import("tianshou"):
 
     from geo_patrol.envs.adapters.distributions import mask_logits
 
-_INFOS = ("illegal_orders", "score", "enemy_score", "seat", "opponent")
+_INFOS = ("illegal_orders", "score", "enemy_score", "seat", "opponent", "variant")
 
 Indices = int | Sequence[int] | NDArray[np.int64] | None
 Step = tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[Any]]
@@ -33,8 +33,8 @@ class TianshouVectorEnv(BaseVectorEnv):
     """A ``VectorGeoPatrol`` as a vector environment of Tianshou.
 
     Observations are a ``Batch`` of ``observation``, (n, size), and ``action_mask``, (n, 11, 28) int8. Infos are an array
-    of dicts with ``illegal_orders``, ``score``, ``enemy_score``, ``seat`` and ``opponent`` as in ``VectorGeoPatrol``, and
-    ``outcome`` (1 won, -1 lost, 0 drawn or not over).
+    of dicts with ``illegal_orders``, ``score``, ``enemy_score``, ``seat``, ``opponent`` and ``variant`` as in
+    ``VectorGeoPatrol``, and ``outcome`` (1 won, -1 lost, 0 drawn or not over).
 
     All games advance in every step. Environments that a collector no longer steps, because it has enough episodes, get
     noops. In self-play, the two sides of a game are stepped and reset together, so collect an even number of episodes.

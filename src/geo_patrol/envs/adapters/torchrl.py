@@ -32,8 +32,8 @@ class TorchRLEnv(EnvBase):
     - ``action_mask``: (num_envs, 11, 28) bool, true where an order is legal; random actions follow it;
     - ``action``: (num_envs, 11) int64 order codes;
     - ``reward``: (num_envs, 1) float32; ``done``, ``terminated``, ``truncated``: (num_envs, 1) bool;
-    - ``illegal_orders``, ``score``, ``enemy_score``, ``turn``, ``phase``, ``reasons``, ``seat``, ``opponent`` as in the
-      infos of ``VectorGeoPatrol``, and ``outcome`` (1 won, -1 lost, 0 drawn or not over): (num_envs, 1) int64.
+    - ``illegal_orders``, ``score``, ``seat``, ``losses`` and the other integers of the infos of ``VectorGeoPatrol``, and
+      ``outcome`` (1 won, -1 lost, 0 drawn or not over): (num_envs, 1) int64.
 
     ``set_seed(s)`` gives game i the seed s + i at the next reset.
 

@@ -1,0 +1,127 @@
+"""Infos that count the shots, the hits and the losses of a phase."""
+
+import json
+
+import numpy as np
+import pytest
+
+from geo_patrol import geo_patrol_satellites_v0, geo_patrol_v0, make_vec
+from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.sides import SIDES
+
+EVENTS = ("shots", "hits", "losses")
+NONE = dict.fromkeys((*EVENTS, *(f"enemy_{name}" for name in EVENTS)), 0)
+
+
+def events_in(info):
+    return {name: info[name] for name in NONE}
+
+
+def counted(before, after):
+    """Return the events of a phase, counted from its outcomes and from the satellites."""
+    own = {}
+    for side in SIDES:
+        shots = [o for o in after.outcomes if o.action == "shoot" and o.attacker.side == side]
+        lost = [sum(satellite.destroyed for satellite in game.satellites(side)) for game in (before, after)]
+        own[side] = dict(zip(EVENTS, (len(shots), sum(o.success for o in shots), lost[1] - lost[0]), strict=True))
+    enemy = dict(zip(SIDES, reversed(SIDES), strict=True))
+    return {side: own[side] | {f"enemy_{k}": v for k, v in own[enemy[side]].items()} for side in SIDES}
+
+
+@pytest.mark.parametrize("config", ["geo_patrol", "case1", "skirmish"])
+def test_events_are_those_of_the_outcomes(config):
+    env = geo_patrol_v0.parallel_env(config=config)
+    seen = dict.fromkeys(NONE, 0)
+    for seed in range(5):
+        _, infos = env.reset(seed=seed)
+        assert [events_in(info) for info in infos.values()] == [NONE] * 2
+        while env.agents:
+            before = env.game()
+            _, _, _, _, infos = env.step(env.sample_actions())
+            expected = counted(before, env.game())
+            assert {side: events_in(info) for side, info in infos.items()} == expected
+            for name, count in expected["alpha"].items():
+                seen[name] += count
+    assert min(seen["shots"] + seen["enemy_shots"], seen["losses"], seen["enemy_losses"]) > 0
+
+
+def test_all_environments_count_alike():
+    envs = make_vec("case1", 6, max_cycles=40)
+    singles = [geo_patrol_v0.parallel_env(config="case1", max_cycles=40) for _ in range(6)]
+    satellites = [geo_patrol_satellites_v0.parallel_env(config="case1", max_cycles=40) for _ in range(6)]
+    envs.reset(seed=3)
+    for i in range(6):
+        singles[i].reset(seed=3 + i)
+        satellites[i].reset(seed=3 + i)
+    for _ in range(40):
+        actions = envs.sample_actions()
+        _, _, _, _, infos = envs.step(actions)
+        for i in range(6):
+            if not singles[i].agents:
+                continue
+            orders = dict(zip(SIDES, actions[2 * i : 2 * i + 2], strict=True))
+            of_sides = singles[i].step(orders)[4]
+            agents = {name: orders[name.split("_")[0]][int(name.split("_")[1])] for name in satellites[i].agents}
+            of_satellites = satellites[i].step(agents)[4]
+            for row, side in enumerate(SIDES):
+                assert events_in(of_sides[side]) == {name: int(infos[name][2 * i + row]) for name in NONE}
+            for name, info in of_satellites.items():
+                assert events_in(info) == events_in(of_sides[name.split("_")[0]])
+
+
+def test_events_of_one_side_against_an_agent():
+    env = SoloGeoPatrol("case1", opponent="raider", seat="bravo")
+    env.reset(seed=2)
+    is_over, total = False, 0
+    while not is_over:
+        before = env.game()
+        _, _, terminated, truncated, info = env.step(env.sample_action())
+        assert events_in(info) == counted(before, env.game())["bravo"]
+        total += info["losses"] + info["enemy_losses"]
+        is_over = terminated or truncated
+    assert total > 0
+
+
+def test_a_step_that_resets_has_no_events():
+    envs = make_vec("geo_patrol", 32, max_cycles=9)
+    envs.reset(seed=0)
+    events = []
+    for _ in range(10):
+        _, _, _, _, infos = envs.step(envs.sample_actions())
+        events.append(sum(int(infos[name].sum()) for name in NONE))
+    assert max(events[:9]) > 0
+    assert events[9] == 0
+
+
+def test_events_of_last_phases_are_in_the_final_infos():
+    envs, others = (make_vec("case1", 64, autoreset=mode) for mode in ("next_step", "same_step"))
+    envs.reset(seed=4)
+    others.reset(seed=4)
+    is_over = np.zeros(128, np.bool_)
+    while not is_over.any():
+        actions = envs.sample_actions()
+        expected, infos = envs.step(actions)[4], others.step(actions)[4]
+        is_over = infos["_final_info"]
+        for name in NONE:
+            assert (infos[name] + infos["final_info"][name] == expected[name]).all()
+            assert not infos[name][is_over].any()
+    assert infos["final_info"]["losses"].sum() > 0
+
+
+@pytest.mark.parametrize("is_vector", [False, True])
+def test_events_are_saved(is_vector):
+    make = (lambda: make_vec("case1", 4)) if is_vector else (lambda: geo_patrol_v0.parallel_env(config="case1"))
+    env, other = make(), make()
+    env.reset(seed=1)
+    total = 0
+    for _ in range(60):
+        env.step(env.sample_actions())
+        other.restore(json.loads(json.dumps(env.save())))
+        ours, theirs = env.view()[1], other.view()[1]
+        pairs = [(ours, theirs)] if is_vector else [(ours[side], theirs[side]) for side in ours]
+        for one, two in pairs:
+            assert all(np.array_equal(one[name], two[name]) for name in NONE)
+            total += int(np.sum(one["losses"]))
+        if not is_vector and not env.agents:
+            break
+    assert total > 0

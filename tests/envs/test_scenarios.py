@@ -1,0 +1,403 @@
+"""Scenarios with names: which variant and which values a game has, and weights of variants that change."""
+
+import json
+import re
+
+import gymnasium
+import numpy as np
+import pytest
+from vector_reference import Singles, assert_plays_as_singles
+
+from geo_patrol import (
+    Game,
+    Games,
+    RecordingError,
+    geo_patrol_satellites_v0,
+    geo_patrol_v0,
+    load_config,
+    make_vec,
+    observation_names,
+)
+from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.evaluation import play_match
+from geo_patrol.replays import ReplayReader, check
+from geo_patrol.sides import SIDES
+
+NAMES = ("alike", "rich", "apart")
+CONFIG = load_config(
+    {
+        "extends": "geo_patrol",
+        "both": {
+            "patrols": {"count": {"low": 2, "high": 5}, "fuel": {"low": 40, "high": 100}},
+            "odds": {"shoot": [{"low": 0.25, "high": 0.75}, 0.4]},
+        },
+        "variants": [
+            {"name": "alike", "mirror": True},
+            {"name": "rich", "chance": 3, "bravo": {"points": {"goal": 12}}},
+            {
+                "name": "apart",
+                "chance": 2,
+                "alpha": {"patrols": {"formation": {"choices": [[[0, 10]], [[-3, 5], [3, 5]]]}}},
+            },
+        ],
+    }
+)
+SINGLE = [
+    geo_patrol_v0.parallel_env,
+    geo_patrol_v0.env,
+    geo_patrol_satellites_v0.parallel_env,
+    lambda config: SoloGeoPatrol(config, opponent="idle"),
+]
+
+
+def info_of(env):
+    """Return an info of the game as it is now."""
+    if hasattr(env, "infos"):
+        return env.infos["alpha"]
+    info = env.view()[1]
+    return info if "score" in info else next(iter(info.values()))
+
+
+def value_of(config, key):
+    value = config
+    for part in key.split("."):
+        value = value[int(part)] if part.isdecimal() else getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize("make", SINGLE)
+def test_infos_say_what_was_sampled(make):
+    env = make(config=CONFIG)
+    env.reset(seed=1)
+    seen = set()
+    for _ in range(40):
+        info, config = info_of(env), env.game().config
+        assert NAMES[info["variant"]] == config.variant
+        assert set(info["sampled"]) == {
+            *(f"{side}.patrols.{key}" for side in ("alpha", "bravo") for key in ("count", "fuel")),
+            *("alpha.odds.shoot.0", "bravo.odds.shoot.0", "alpha.patrols.formation"),
+        }
+        sampled = dict(info["sampled"])
+        formation = sampled.pop("alpha.patrols.formation")
+        assert sampled == {key: value_of(config, key) for key in sampled}
+        seen.add((config.variant, formation, config.alpha.patrols.formation))
+        env.reset()
+    presets = load_config("geo_patrol").alpha.patrols.formation
+    assert seen == {
+        ("alike", 0, presets),
+        ("rich", 0, presets),
+        ("apart", 1, ((0, 10),)),
+        ("apart", 2, ((-3, 5), (3, 5))),
+    }
+
+
+def test_infos_do_not_share_what_was_sampled():
+    env = geo_patrol_v0.parallel_env(config=CONFIG)
+    _, infos = env.reset(seed=0)
+    kept = dict(infos["bravo"]["sampled"])
+    infos["alpha"]["sampled"].clear()
+    assert infos["bravo"]["sampled"] == env.view()[1]["alpha"]["sampled"] == kept
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_infos_of_the_vector_environment_are_those_of_single_ones(mode, opponent):
+    options = {"opponent": opponent, "seats": None if opponent is None else "alternate", "max_cycles": 7}
+    envs = make_vec(CONFIG, 9, autoreset=mode, **options)
+    assert assert_plays_as_singles(envs, Singles(CONFIG, 9, mode=mode, **options), 40) > 40
+
+
+def test_infos_of_steps_before_a_reset_stay_what_they_were():
+    envs = make_vec(CONFIG, 8, max_cycles=3)
+    _, infos = envs.reset(seed=2)
+    fuel = infos["sampled"]["alpha.patrols.fuel"]
+    before = fuel.copy()
+    for _ in range(4):
+        _, _, _, _, infos = envs.step(envs.sample_actions())
+    assert np.array_equal(fuel, before)
+    assert not np.array_equal(infos["sampled"]["alpha.patrols.fuel"], before)
+
+
+def test_configurations_without_chance_have_no_sampled_values():
+    env = geo_patrol_v0.parallel_env(config="case1")
+    _, infos = env.reset(seed=0)
+    assert infos["alpha"]["variant"] == -1
+    assert "sampled" not in infos["alpha"]
+    _, infos = make_vec("case1", 2).reset(seed=0)
+    assert infos["variant"].tolist() == [-1] * 4
+    assert "sampled" not in infos
+    assert "sampled" not in infos["finished_episode"]
+
+
+# The configuration of a running game
+
+
+def test_the_configuration_of_a_game_is_what_was_sampled():
+    game = Game(CONFIG, seed=4)
+    assert not game.config.is_randomized
+    assert game.config.variant in NAMES
+    assert game.copy().config is game.config
+    again = Game(game.config, seed=4)
+    assert again.key == game.key
+    game.step()
+    again.step()
+    assert again.key == game.key
+
+
+def test_games_of_a_match_are_split_by_their_seeds():
+    result = play_match("idle", "idle", config=load_config(CONFIG, {"turn_limit": 1}), games=40, seed=3)
+    variants = Games(CONFIG, len(result), seed=result.seeds).variant
+    names = [Game(CONFIG, seed=int(seed)).config.variant for seed in result.seeds]
+    assert [NAMES[variant] for variant in variants] == names
+    assert Games("case1", 3, seed=0).variant.tolist() == [-1] * 3
+
+
+# Sensor ranges that are sampled
+
+SENSORS = load_config(
+    {
+        "extends": "geo_patrol",
+        "variants": [
+            {"name": "open"},
+            {"name": "short", "both": {"sensor_range": {"low": 1, "high": 3}}},
+            {"name": "one-sided", "alpha": {"sensor_range": {"choices": [2, 5]}}},
+        ],
+    }
+)
+RANGES = {"open": {(0, 0)}, "short": {(i, j) for i in (1, 2, 3) for j in (1, 2, 3)}, "one-sided": {(2, 0), (5, 0)}}
+
+
+def test_observations_and_infos_agree_on_sampled_sensor_ranges():
+    env = geo_patrol_v0.parallel_env(config=SENSORS, observation="tokens")
+    names = observation_names("tokens", hides_enemies=True)
+    seen = {name: set() for name in RANGES}
+    for seed in range(200):
+        observations, infos = env.reset(seed=seed)
+        config = env.game().config
+        ranges = tuple(side.sensor_range or 0 for side in (config.alpha, config.bravo))
+        seen[config.variant].add(ranges)
+        assert config.hides_enemies == (config.variant != "open")
+        assert tuple(infos["alpha"]["sampled"][f"{side}.sensor_range"] for side in SIDES) == ranges
+        observation = dict(zip(names, observations["bravo"]["observation"].tolist(), strict=True))
+        assert (observation["enemy_sensor_range"], observation["own_sensor_range"]) == ranges
+    assert seen == RANGES
+
+
+def test_games_of_sampled_sensor_ranges_play_like_those_of_their_configuration():
+    env = geo_patrol_v0.parallel_env(config=SENSORS)
+    hidden = dict.fromkeys(RANGES, 0)
+    for seed in range(12):
+        env.reset(seed=seed)
+        game, plain = env.game(), Game(env.game().config, seed=seed)
+        while not game.is_over:
+            actions = env.sample_actions()
+            env.step(actions)
+            game, phase = env.game(), plain.step(**actions)
+            assert plain.position == game.position
+            for side in SIDES:
+                seen = game.seen_by(side)
+                assert seen.position == plain.seen_by(side).position
+                assert seen.config is game.config
+                assert phase.seen_by(side).hides_enemies == game.config.hides_enemies
+                hidden[game.config.variant] += len(seen.out_of_sight)
+        restored = Game.restore(json.loads(json.dumps(game.save())))
+        assert (restored, restored.config) == (game, game.config)
+    assert hidden["open"] == 0
+    assert min(hidden["short"], hidden["one-sided"]) > 0
+
+
+def test_replays_keep_sampled_sensor_ranges(tmp_path):
+    result = play_match("scripted", "random", config=SENSORS, games=12, seed=1, save=tmp_path / "games.jsonl")
+    for seed, replay in zip(result.seeds, ReplayReader(tmp_path / "games.jsonl"), strict=True):
+        assert replay.config == Game(SENSORS, seed=int(seed)).config
+        assert check(replay) is None
+
+
+# Weights
+
+
+@pytest.mark.parametrize("make", SINGLE)
+def test_resets_sample_by_the_weights_that_were_set(make):
+    env = make(config=CONFIG)
+    env.reset(seed=1)
+    before = info_of(env)["variant"]
+    env.set_variants({"rich": 0.5, "apart": 1.5, "alike": 0})
+    assert info_of(env)["variant"] == before
+    seen = []
+    for _ in range(200):
+        env.reset()
+        seen.append(NAMES[info_of(env)["variant"]])
+    assert set(seen) == {"rich", "apart"}
+    assert np.mean([name == "apart" for name in seen]) == pytest.approx(3 / 4, abs=0.1)
+    env.set_variants("alike")
+    env.reset(seed=5)
+    assert NAMES[info_of(env)["variant"]] == "alike"
+
+
+def test_wrappers_of_gymnasium_lead_to_the_weights():
+    env = gymnasium.make("GeoPatrol/Case1-v0", config=CONFIG)
+    env.unwrapped.set_variants("apart")
+    _, info = env.reset(seed=0)
+    assert info["variant"] == 2
+
+
+def test_episodes_that_start_follow_the_weights_and_games_in_progress_go_on():
+    envs = make_vec(CONFIG, 64, max_cycles=5)
+    _, infos = envs.reset(seed=0)
+    before = infos["variant"].copy()
+    assert set(before) == {0, 1, 2}
+    envs.set_variants({"apart": 1})
+    for step in range(1, 8):
+        _, _, _, _, infos = envs.step(envs.sample_actions())
+        expected = before if step <= 5 else [2] * envs.num_envs
+        assert infos["variant"].tolist() == list(expected)
+
+
+def test_the_weights_of_the_configuration_sample_as_it_does():
+    envs, others = make_vec(CONFIG, 64), make_vec(CONFIG, 64)
+    others.set_variants({variant.name: variant.chance for variant in CONFIG.variants})
+    for each in (envs, others):
+        each.reset(seed=7)
+    assert all(envs.game(i) == others.game(i) for i in range(64))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("aparts", "there is no variant 'aparts'; did you mean 'apart'? The variants are: alike, rich, apart."),
+        ({5: 1}, "there is no variant 5. The variants are: alike, rich, apart."),
+        ({"apart": -1}, "variant 'apart': weight must be a finite number of at least 0, got -1"),
+        ({"apart": float("nan")}, "variant 'apart': weight must be a finite number of at least 0, got nan"),
+        ({"apart": True}, "variant 'apart': weight must be a finite number of at least 0, got True"),
+        ({"apart": 0}, "variants must have at least one with a positive weight, got {'apart': 0}"),
+        ({}, "variants must have at least one with a positive weight, got {}"),
+        (5, "variants must be a name, or a mapping of names to weights, got 5"),
+    ],
+)
+def test_wrong_weights_are_refused(weights, message):
+    envs = make_vec(CONFIG, 2)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        envs.set_variants(weights)
+
+
+def test_weights_of_a_configuration_without_variants_are_refused():
+    with pytest.raises(ValueError, match=r"there is no variant 'apart': 'Case 1.*' has none"):
+        make_vec("case1", 2).set_variants("apart")
+
+
+# Saves
+
+
+def test_a_game_of_changed_weights_is_restored_as_it_was():
+    env = geo_patrol_v0.parallel_env(config=CONFIG)
+    env.set_variants("alike")
+    games = []
+    for seed in range(6):
+        env.reset(seed=seed)
+        env.step(env.sample_actions())
+        saved = json.loads(json.dumps(env.save()))
+        assert saved["game"]["chance"]["variant"] == "alike"
+        other = geo_patrol_v0.parallel_env(config=CONFIG)
+        other.restore(saved)
+        assert other.game() == env.game()
+        assert other.view()[1] == env.view()[1]
+        assert Game.restore(env.game().save()) == env.game()
+        games.append(env.game())
+    assert {Game(CONFIG, seed=seed).config.variant for seed in range(6)} != {"alike"}
+
+
+def test_a_vector_environment_of_changed_weights_is_restored_as_it_was():
+    envs, others = make_vec(CONFIG, 8, max_cycles=4), make_vec(CONFIG, 8, max_cycles=4)
+    envs.set_variants("rich")
+    envs.reset(seed=1)
+    others.restore(json.loads(json.dumps(envs.save())))
+    assert [others.game(i) == envs.game(i) for i in range(8)] == [True] * 8
+    _, infos = others.view()
+    assert infos["variant"].tolist() == [1] * 16
+    assert infos["sampled"]["bravo.patrols.fuel"][1] == envs.game(0).config.bravo.patrols.fuel
+
+
+def test_restored_environments_keep_their_weights():
+    env = geo_patrol_v0.parallel_env(config=CONFIG)
+    env.reset(seed=0)
+    saved = env.save()
+    env.set_variants("apart")
+    env.restore(saved)
+    for _ in range(10):
+        _, infos = env.reset()
+        assert infos["alpha"]["variant"] == 2
+
+
+def test_saved_games_without_the_variant_are_read():
+    for seed in range(6):
+        game = Game(CONFIG, seed=seed)
+        saved = game.save()
+        del saved["chance"]["variant"]
+        restored = Game.restore(saved)
+        assert (restored, restored.config) == (game, game.config)
+
+
+def with_repeated_names(saved):
+    """Return what an older version saved, in which variants could share a name and followed from the setup key alone."""
+    text = json.dumps(saved).replace('"rich"', '"alike"').replace('"apart"', '"alike"')
+    data = json.loads(text)
+    for state in data.get("games", [data.get("game", data)]):
+        del state["chance"]["variant"]
+    return data
+
+
+def test_saved_games_whose_variants_share_a_name_are_read():
+    fields = []
+    for seed in range(6):
+        game = Game(CONFIG, seed=seed)
+        restored = Game.restore(with_repeated_names(game.save()))
+        assert restored.key == game.key
+        assert Game.restore(restored.save()) == restored
+        fields.append(restored.config.variant)
+    assert set(fields) == {"alike", "alike (2)", "alike (3)"}
+
+
+def test_saved_environments_whose_variants_share_a_name_are_read():
+    config = load_config(
+        CONFIG, {"variants": [variant.model_dump() | {"name": "alike"} for variant in CONFIG.variants]}
+    )
+    for make in (geo_patrol_v0.parallel_env, lambda config: make_vec(config, 3)):
+        env, other = make(config=CONFIG), make(config=config)
+        env.reset(seed=2)
+        other.restore(with_repeated_names(env.save()))
+        games = [each.game(*([1] if hasattr(each, "num_envs") else [])) for each in (env, other)]
+        assert games[0].key == games[1].key
+
+
+@pytest.mark.parametrize(
+    ("config", "right"),
+    [(CONFIG, "one of alike, rich, apart"), ("case1", "left out, as the configuration has no variants")],
+)
+def test_saved_games_of_an_unknown_variant_are_refused(config, right):
+    saved = Game(config, seed=0).save()
+    saved["chance"]["variant"] = "poor"
+    with pytest.raises(RecordingError, match=f"saved game: chance.variant must be {right}, got 'poor'"):
+        Game.restore(saved)
+
+
+# The split of the package
+
+
+def test_scenarios_that_are_held_out_leave_the_ranges_of_those_to_train_on():
+    train, held_out = load_config("generalization/train"), load_config("generalization/held_out")
+    assert not {variant.name for variant in train.variants} & {variant.name for variant in held_out.variants}
+    for index in range(len(held_out.variants)):
+        games = Games(held_out, 200, seed=0)
+        config = games[int(np.flatnonzero(games.variant == index)[0])].config
+        patrols, costs, odds = config.alpha.patrols, config.alpha.costs, config.alpha.odds
+        is_inside = (
+            3 <= patrols.count <= 10
+            and 40 <= patrols.fuel <= 100
+            and patrols.ammo <= 4
+            and (odds.shoot, odds.guard) == ((0.8, 0.4), (0.8, 0.4))
+            and costs.prograde == 5
+            and max(abs(offset) for offset, _ in patrols.formation) <= 2
+            and len(patrols.formation) > 1
+        )
+        assert not is_inside, config.variant
+        assert config.alpha == config.bravo
