@@ -28,6 +28,13 @@ def test_list_names_every_preset(columns):
     assert max(map(len, ran.stdout.splitlines())) <= max(columns, 90)
 
 
+def test_narrow_list_keeps_the_names():
+    shown = run(columns=60).stdout.partition("geo_patrol -> ")[0]
+    for name in preset_names():
+        assert len(re.findall(rf"^{name[:12]}\S* ", shown, re.MULTILINE)) >= 2
+    assert "Too narrow for: win at, turns." in shown
+
+
 def test_list_shows_the_differences():
     differences = run().stdout.split("geo_patrol -> king_of_the_hill")[1].split("geo_patrol -> ")[0]
     assert [line.split()[0] for line in differences.splitlines() if re.match(r"  \S", line)] == [
