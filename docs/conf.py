@@ -1,8 +1,10 @@
 """How Sphinx builds the documentation: ``make docs``."""
 
+import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -51,6 +53,7 @@ napoleon_use_rtype = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"geo_patrol {release}"
+html_baseurl = os.environ.get("DOCS_URL", "")  # the site's public address, which pages give as their canonical one
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
@@ -67,6 +70,15 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-def setup(app: object) -> None:
+def setup(app: Any) -> None:
     """Write the pages that are made from the package: environments, presets, commands, public names."""
     site_pages.connect(app)
+    app.connect("build-finished", write_texts)
+
+
+def write_texts(app: Any, failure: Exception | None) -> None:
+    """Write the texts of all pages, from which ``site.js`` takes the excerpts of search results where there is no server."""
+    if failure is None and app.builder.format == "html":
+        texts = {name: " ".join(app.env.get_doctree(name).astext().split()) for name in sorted(app.env.found_docs)}
+        script = f"window.SITE_TEXTS = {json.dumps(texts, ensure_ascii=False)};\n"
+        (Path(app.outdir) / "_static" / "texts.js").write_text(script, encoding="utf-8")

@@ -5,3 +5,22 @@ document.addEventListener("DOMContentLoaded", () => {
     button.setAttribute("aria-label", `Pages below ${page}`);
   }
 });
+
+// The search reads pages to show excerpts of them. Browsers do not allow that to pages that are opened as files: there, the
+// texts come from a script.
+if (location.protocol === "file:" && DOCUMENTATION_OPTIONS.pagename === "search") {
+  const root = document.documentElement.dataset.content_root;
+  const loaded = new Promise((resolve) => {
+    const script = document.createElement("script");
+    script.src = `${root}_static/texts.js`;
+    script.addEventListener("load", resolve);
+    document.head.append(script);
+  });
+  window.fetch = async (address) => {
+    await loaded;
+    const main = document.createElement("div");
+    main.setAttribute("role", "main");
+    main.textContent = window.SITE_TEXTS[address.slice(root.length).replace(/\.html$/, "")] ?? "";
+    return new Response(main.outerHTML);
+  };
+}
