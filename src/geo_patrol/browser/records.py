@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from geo_patrol.board import sector_at
 from geo_patrol.board_text import reasons_text
 from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.game import Game
@@ -207,6 +208,36 @@ def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> d
         "shapes": encoder.shapes,
         "moments": moments,
     }
+
+
+def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str, Any]:
+    """Return the start of a game of a configuration for the editor of scenarios.
+
+    Args:
+        config: the configuration; where values are sampled, they are those of the seed 0.
+        is_narrow: whether the board is shown on a phone.
+
+    Returns:
+        ``record``, the start as ``game_record`` returns it; ``board``, the rings; ``places``, the shapes of the sectors of the
+        goal ring, azimuth by azimuth; ``counted``, for each side whether its number of Patrols is set apart from its
+        formation; whether bravo is ``mirrored``, and whether values are ``sampled``.
+    """
+    timeline = Timeline(Game(config, seed=0))
+    return {
+        "record": game_record(timeline, config.title, is_narrow=is_narrow),
+        "board": config.board.model_dump(),
+        "places": _place_records(config.board, fleet_size(config), is_narrow),
+        "counted": [config.side(side).patrols.count is not None for side in SIDES],
+        "mirrored": config.mirror,
+        "sampled": config.is_randomized,
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def _place_records(board: BoardConfig, fleet: int, is_narrow: bool) -> list[list[Any]]:
+    geometry = _board_layout(board, fleet, is_narrow).geometry
+    sectors = (sector_at(board.goal_ring, azimuth) for azimuth in range(1 << board.goal_ring))
+    return [shape_data(Polygon(geometry.outline(sector), theme.CHOICE)) for sector in sectors]
 
 
 def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
