@@ -85,7 +85,7 @@ test-library-%: $(VENV)/libraries/%/installed
 
 $(CLUSTER)/installed: pyproject.toml
 	$(PYTHON) -m venv $(CLUSTER)
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray,parquet]"
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,ray]"
 	touch $@
 
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
@@ -140,12 +140,14 @@ bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/
 bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py
 
-# Compiled code is not traced, so quick tests of the rules run a second time as plain Python.
-PLAIN := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/solving/test_matrices.py -k "not frequency and not uniformly"
+# Compiled code is not traced, so quick tests of it run a second time as plain Python.
+PLAIN_RULES := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/solving/test_matrices.py -k "not frequency and not uniformly"
+PLAIN_AGENTS := tests/agents tests/solving/test_solution.py -k "mirrored or stay or evades or returns or as_many or takes_the_shot or both_sides_see or values_are_those"
 coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled code as plain Python
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(RUN) coverage run -m pytest
-	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN)
+	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN_RULES)
+	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN_AGENTS)
 	$(RUN) coverage combine --quiet
 	$(RUN) coverage report --sort=cover
 

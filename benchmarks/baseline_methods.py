@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 EXPLOITABILITY = "exploitability"
 """The column of a curve with the exact exploitability, on configurations that are solved."""
+AVERAGE_EXPLOITABILITY = "exploitability of averaged weights"
+"""The same for the policy with averaged weights, of methods that have it."""
 SOLVED = {"duel"}
 """Configurations small enough for exact best responses."""
 SETTINGS: Mapping[str, dict[str, Any]] = {
@@ -84,18 +86,19 @@ def exploitability(policy: str, config: str) -> float:
     return _exact_board(config).exploitability(make_agent(policy))["outcome"].mean
 
 
-def add_exploitability(curve: Curve, config: str, name: Callable[[int], str]) -> Curve:
-    """Return a curve with the column ``EXPLOITABILITY`` in some rows; none if the configuration is not solved.
+def add_exploitability(curve: Curve, config: str, name: Callable[[int], str], column: str = EXPLOITABILITY) -> Curve:
+    """Return a curve with one more column in some rows; none if the configuration is not solved.
 
     Args:
         curve: the rows of a run.
         config: the preset.
         name: of the agent at a number of steps.
+        column: its name.
     """
     rows = [dict(row) for row in curve]
     if config in SOLVED:
         for row in rows[EXACT_INTERVAL - 1 :: EXACT_INTERVAL]:
-            row[EXPLOITABILITY] = exploitability(name(int(row["steps"])), config)
+            row[column] = exploitability(name(int(row["steps"])), config)
     return rows
 
 
@@ -111,12 +114,13 @@ def train_policy(job: Job, folder: Path) -> Trained:
     """Train by a method of ``geo_patrol.training``."""
     from geo_patrol.training import train
     from geo_patrol.training.config import configure
+    from geo_patrol.training.selfplay import AVERAGE
 
     curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job, 1)))
     rows = [point.to_row() for point in curve]
-    rows = add_exploitability(
-        rows, job.config, lambda steps: f"policy:{folder / 'policies' / f'{steps:012d}'}.safetensors"
-    )
+    for column, ending in ((EXPLOITABILITY, ""), (AVERAGE_EXPLOITABILITY, AVERAGE)):
+        saved = f"policy:{folder / 'policies'}/{{:012d}}{ending}.safetensors"
+        rows = add_exploitability(rows, job.config, saved.format, column)
     return Trained(rows, folder / "policy.safetensors")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
-from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job
+from benchmarks.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, Job
 from benchmarks.machine import processor_name
 from benchmarks.publish import put_between_markers
 
@@ -150,7 +150,8 @@ def _table(runs: Sequence[Run], bounds: Sequence[Bound]) -> str:
         last = [run.curve[-1] for run in members]
         steps, minutes = np.mean([point["steps"] for point in last]), np.mean([run.minutes for run in members])
         row = {"method": method, "seeds": str(len(members)), "steps": f"{steps:,.0f}", "minutes": f"{minutes:.1f}"}
-        row[EXPLOITABILITY] = _describe([point[EXPLOITABILITY] for point in last if EXPLOITABILITY in point], ".3f")
+        for column in (EXPLOITABILITY, AVERAGE_EXPLOITABILITY):
+            row[column] = _describe([point[column] for point in last if column in point], ".3f")
         row["wins of a response"] = _describe(
             [responses[run.sha256] for run in members if run.sha256 in responses], ".1%"
         )

@@ -39,7 +39,7 @@ SCRIPTS = {
 }
 """The scripts by the names that the tables give them."""
 SEED, GAMES, GAMES_ON_PRESETS = 1, 2_000, 200
-UNSOLVED = [name for name in preset_names() if name not in {"duel", "skirmish"}]
+UNSOLVED = [name for name in preset_names() if name not in {"duel", "skirmish", "geo_patrol_hidden"}]
 SEARCHES = [
     ("search:rollouts=80,candidates=8", "raider", 300),
     ("search:rollouts=80,candidates=8", "scripted", 300),

@@ -1,6 +1,5 @@
 """Load on the server, over the loopback: tables with bots on both sides, and spectators who get what a browser draws.
 
-    pip install "geo_patrol[server]"
     python -m benchmarks.server --tables 200 --spectators 1000 --minutes 5
 
 The server is one process, all clients are another. Latency is the time from when a bot sends the last orders of a phase to

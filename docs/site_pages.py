@@ -40,7 +40,7 @@ PACKAGES = {
     "geo_patrol.agents": "Agents, and what they have to provide.",
     "geo_patrol.agents.networks": "Networks of your own as agents.",
     "geo_patrol.agents.policy": "Trained policies of the package's own format.",
-    "geo_patrol.evaluation": "Matches, tournaments, sequential tests, sweeps and ratings.",
+    "geo_patrol.evaluation": "Matches, tournaments, sequential tests, studies and ratings.",
     "geo_patrol.solving": "Exact solutions of small games.",
     "geo_patrol.replays": "Recording, reading and checking games.",
     "geo_patrol.datasets": "Replays as arrays.",
@@ -184,18 +184,20 @@ def command_pages() -> dict[str, str]:
     for name, command in sorted(group.commands.items()):
         if command.hidden:
             continue
-        text = _help(name)
         rows.append((name, command.get_short_help_str(100)))
-        pages[f"commands/{name}.md"] = f"# geo-patrol {name}\n\n```text\n{text}```\n"
+        pages[f"commands/{name}.md"] = f"# geo-patrol {name}\n\n```text\n{_help(name)}```\n" + "".join(
+            f"\n## geo-patrol {name} {each}\n\n```text\n{_help(name, each)}```\n"
+            for each in getattr(command, "commands", ())
+        )
     table = "".join(f"| [{name}]({name}.md) | {summary} |\n" for name, summary in rows)
     index = f"# Commands\n\n| `geo-patrol ...` | |\n|---|---|\n{table}\n{_toctree([name for name, _ in rows])}"
     return {**pages, "commands/index.md": index}
 
 
-def _help(command: str) -> str:
+def _help(*command: str) -> str:
     """Return a command's help as plain text."""
     environment = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    printed = CliRunner().invoke(app, [command, "--help"], env=environment, prog_name="geo-patrol").stdout
+    printed = CliRunner().invoke(app, [*command, "--help"], env=environment, prog_name="geo-patrol").stdout
     return re.sub(r"[ \t]+$", "", re.sub(r"\x1b\[[0-9;]*m", "", printed), flags=re.MULTILINE).strip("\n") + "\n"
 
 

@@ -4,8 +4,12 @@ pip install "geo_patrol[agilerl]"
 python examples/agilerl_ppo.py 5  # minutes
 """
 
+import importlib.util
 import sys
 import time
+
+if importlib.util.find_spec("agilerl") is None:
+    sys.exit('AgileRL is not installed: pip install "geo_patrol[agilerl]"')
 
 import torch
 from agilerl.algorithms import PPO

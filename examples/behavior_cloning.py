@@ -4,7 +4,11 @@ geo-patrol match policy:base scripted --games 1200 --seed 1 --save games/
 python examples/behavior_cloning.py games/ policy:base 8  # epochs
 """
 
+import importlib.util
 import sys
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit('PyTorch is not installed: pip install "geo_patrol[train]"')
 
 import torch
 from torch import nn

@@ -8,8 +8,12 @@
 The input is named after the parameter of ``Agent.forward``. docs/networks.md says what a network gets and returns.
 """
 
+import importlib.util
 import sys
 from pathlib import Path
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit('PyTorch is not installed: pip install "geo_patrol[train,onnx]"')
 
 import torch
 from ppo_geo_patrol import Agent

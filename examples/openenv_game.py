@@ -4,9 +4,14 @@ pip install "geo_patrol[openenv]"
 python examples/openenv_game.py
 """
 
+import importlib.util
 import socket
+import sys
 import threading
 import time
+
+if importlib.util.find_spec("openenv") is None:
+    sys.exit('OpenEnv is not installed: pip install "geo_patrol[openenv]"')
 
 import uvicorn
 from openenv import GenericEnvClient

@@ -14,10 +14,15 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
 
 import argparse
+import importlib.util
+import sys
 import time
 from collections import deque
 from dataclasses import dataclass, fields
 from pathlib import Path
+
+if __name__ == "__main__" and importlib.util.find_spec("torch") is None:
+    sys.exit('PyTorch is not installed: pip install "geo_patrol[train]"')
 
 import numpy as np
 import torch

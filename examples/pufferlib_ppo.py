@@ -4,8 +4,12 @@ pip install "geo_patrol[pufferlib]"
 python examples/pufferlib_ppo.py 5  # minutes
 """
 
+import importlib.util
 import sys
 import time
+
+if importlib.util.find_spec("pufferlib") is None:
+    sys.exit('PufferLib is not installed: pip install "geo_patrol[pufferlib]"')
 
 import torch
 from pufferlib.pufferl import PuffeRL

@@ -3,13 +3,13 @@
 import importlib.util
 import sys
 
+if importlib.util.find_spec("moviepy") is None:
+    sys.exit('MoviePy is not installed: pip install "geo_patrol[moviepy]"')
+
 import gymnasium
 from gymnasium.wrappers import RecordVideo
 
 import geo_patrol  # noqa: F401 - registers the environments
-
-if importlib.util.find_spec("moviepy") is None:
-    sys.exit('RecordVideo needs MoviePy, which is not installed: pip install "geo_patrol[moviepy]"')
 
 # Even numbers of pixels: other sizes make videos that browsers do not play.
 env = gymnasium.make("GeoPatrol/Case1-v0", opponent="scripted", render_mode="rgb_array", render_size=(960, 540))

@@ -4,8 +4,12 @@ pip install "geo_patrol[rllib]"
 python examples/rllib_ppo.py 5  # minutes
 """
 
+import importlib.util
 import sys
 import time
+
+if importlib.util.find_spec("ray") is None:
+    sys.exit('RLlib is not installed: pip install "geo_patrol[rllib]"')
 
 import ray
 import torch

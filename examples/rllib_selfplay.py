@@ -9,9 +9,14 @@ The same command continues an interrupted training. docs/rllib.md reports result
 
 import argparse
 import csv
+import importlib.util
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+if importlib.util.find_spec("ray") is None:
+    sys.exit('RLlib is not installed: pip install "geo_patrol[rllib]"')
 
 import ray
 

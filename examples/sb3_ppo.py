@@ -8,6 +8,8 @@
 """
 
 import argparse
+import importlib.util
+import sys
 import time
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
@@ -50,6 +52,8 @@ if __name__ == "__main__":
     parser.add_argument("minutes", nargs="?", type=float, default=5.0, help="training time in minutes (default 5)")
     parser.add_argument("--out", default="sb3_ppo.pt", help="file of the network (default sb3_ppo.pt)")
     arguments = parser.parse_args()
+    if importlib.util.find_spec("sb3_contrib") is None:
+        sys.exit('sb3-contrib is not installed: pip install "geo_patrol[sb3]"')
     network = train(arguments.minutes)
 
     import torch

@@ -4,7 +4,11 @@ pip install "geo_patrol[supersuit]"
 python examples/supersuit_random.py 200  # steps
 """
 
+import importlib.util
 import sys
+
+if importlib.util.find_spec("supersuit") is None:
+    sys.exit('SuperSuit is not installed: pip install "geo_patrol[supersuit]"')
 
 import numpy as np
 import supersuit

@@ -4,8 +4,12 @@ pip install "geo_patrol[tianshou]"
 python examples/tianshou_ppo.py 5  # minutes
 """
 
+import importlib.util
 import sys
 import time
+
+if importlib.util.find_spec("tianshou") is None:
+    sys.exit('Tianshou is not installed: pip install "geo_patrol[tianshou]"')
 
 import torch
 from tianshou.algorithm import PPO

@@ -4,8 +4,12 @@ pip install "geo_patrol[torchrl]"
 python examples/torchrl_ppo.py 5  # minutes
 """
 
+import importlib.util
 import sys
 import time
+
+if importlib.util.find_spec("torchrl") is None:
+    sys.exit('TorchRL is not installed: pip install "geo_patrol[torchrl]"')
 
 import torch
 from tensordict.nn import TensorDictModule

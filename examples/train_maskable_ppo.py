@@ -11,8 +11,13 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
 
 import argparse
+import importlib.util
+import sys
 import time
 from pathlib import Path
+
+if importlib.util.find_spec("sb3_contrib") is None:
+    sys.exit('sb3-contrib is not installed: pip install "geo_patrol[sb3]"')
 
 import matplotlib as mpl
 import numpy as np

@@ -14,7 +14,11 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
 
 import argparse
+import importlib.util
 import sys
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit('PyTorch is not installed: pip install "geo_patrol[train,stats]"')
 
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.training.config import parse_settings

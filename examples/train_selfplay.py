@@ -13,7 +13,11 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
 
+import importlib.util
 import sys
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit('PyTorch is not installed: pip install "geo_patrol[train]"')
 
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.training import train

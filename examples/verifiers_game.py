@@ -8,8 +8,13 @@ python examples/verifiers_game.py
 """
 
 import asyncio
+import importlib.util
 import socket
+import sys
 from typing import Any
+
+if importlib.util.find_spec("verifiers") is None:
+    sys.exit('verifiers is not installed: pip install "geo_patrol[verifiers]"')
 
 import uvicorn
 import verifiers.v1 as vf

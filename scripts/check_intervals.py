@@ -4,8 +4,8 @@
     python scripts/check_intervals.py policy:base raider --matches 200
 
 The long-run rates are those of one match with other seeds. A line for each side and for the total is printed: matches in
-which the interval contains the rate, with the interval of that proportion. With an agent against itself the rates of a
-sweep, which are those of the sides, are counted as well.
+which the interval contains the rate, with the interval of that proportion. With an agent against itself, the rates of the
+sides are counted as well, as in sweeps.
 """
 
 import argparse
@@ -14,8 +14,9 @@ import numpy as np
 
 from geo_patrol import load_config
 from geo_patrol.evaluation import play_match
+from geo_patrol.evaluation.results import DRAW
 from geo_patrol.evaluation.statistics import wilson_interval
-from geo_patrol.evaluation.sweep import CellResult, Sweep, Variation
+from geo_patrol.sides import SIDES
 
 LONG_RUN_SEED = 1 << 40
 
@@ -41,14 +42,15 @@ def main() -> None:
         match = play_match(*agents, config=config, games=games, seed=seed)
         summary = match.summary()
         tallies = {"as alpha": summary.as_alpha, "as bravo": summary.as_bravo, "total": summary.total}
-        cell = CellResult.of(match, mirror=arguments.first == arguments.second)
-        sweep = Sweep(agents, config.title, seed, games, (Variation("turn_limit", ("1",)),), (("1",),), (cell,))
-        tallies |= {f"sweep: {label}": values[0] for label, values in sweep.win_rates().items()}
-        return {label: (tally.win_rate, tally.win_interval) for label, tally in tallies.items()}
+        rates = {label: (tally.win_rate, tally.win_interval) for label, tally in tallies.items()}
+        for number, side in enumerate(SIDES if arguments.first == arguments.second else ()):
+            wins = int(((match.winner != DRAW) & ((match.winner ^ match.first_side) == number)).sum())
+            rates[f"{side} wins"] = (wins / len(match), wilson_interval(wins, len(match)))
+        return rates
 
     long_run = win_rates(arguments.long_run, LONG_RUN_SEED)
     if arguments.first == arguments.second:  # by symmetry, but for draws
-        sides = [win_rate for label, (win_rate, _) in long_run.items() if label.startswith("sweep: ")]
+        sides = [win_rate for label, (win_rate, _) in long_run.items() if label.endswith(" wins")]
         total = float(np.mean(sides))
         long_run = {label: (total if label == "total" else sides["bravo" in label], (0, 1)) for label in long_run}
     matches = [win_rates(arguments.games, seed) for seed in range(arguments.matches)]

@@ -100,10 +100,19 @@ def random_side(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def random_sight(rng: np.random.Generator) -> dict[str, int]:
+    """Return how far a side sees, which is hardly ever everything."""
+    return {"sensor_range": int(rng.integers(1, 5))} if rng.random() < 0.7 else {}
+
+
 def random_config(rng: np.random.Generator) -> GameConfig:
-    """Return a configuration of any board; small ones, where the sides meet, are the most frequent."""
+    """Return a configuration of any board; small ones, where the sides meet, are the most frequent.
+
+    Enemies are hidden in a quarter of them.
+    """
     max_ring = 4 if rng.random() < 0.7 else 10
     inner, goal, outer = sorted(int(ring) for ring in rng.integers(1, max_ring + 1, 3))
+    hides_enemies = rng.random() < 0.25
     return load_config(
         {
             "title": "fuzz",
@@ -111,8 +120,8 @@ def random_config(rng: np.random.Generator) -> GameConfig:
             "illegal_orders": "noop" if rng.random() < 0.9 else "forfeit",
             "turn_limit": int(rng.integers(1, 61)),
             "board": {"inner_ring": inner, "goal_ring": goal, "outer_ring": outer},
-            "alpha": random_side(rng),
-            "bravo": random_side(rng),
+            "alpha": random_side(rng) | (random_sight(rng) if hides_enemies else {}),
+            "bravo": random_side(rng) | (random_sight(rng) if hides_enemies else {}),
         }
     )
 
@@ -184,7 +193,28 @@ def check_results(batch: Episodes, masks: NDArray[np.int8], actions: NDArray[np.
     yield "illegal orders were miscounted", is_miscounted
     yield "more outcomes than there is room for", games["outcome_count"] >= MAX_OUTCOMES
     yield "the end of a game is not reported", results["terminated"] != (games["done"] != 0)[:, None]
-    yield "the rewards of the sides do not cancel out", results["reward"].sum(1) != 0
+    if not batch.games.hides_enemies:
+        yield "the rewards of the sides do not cancel out", results["reward"].sum(1) != 0
+
+
+def check_beliefs(batch: Episodes) -> Iterator[Check]:
+    """Check what the sides know where enemies are hidden: of what they see it is true, and own satellites are seen."""
+    if not batch.games.hides_enemies:
+        return
+    games, unseen, ranges = batch.games.state.games, batch.games.unseen, batch.games.state.rules["sensor_range"]
+    yield "a sighting is in the future", unseen < 0
+    yield "a finished game is hidden", (unseen != 0) & (games["done"] != 0)[:, None, None]
+    for side in range(NUM_SIDES):
+        belief, enemy = batch.games.state.sight.beliefs[side::NUM_SIDES], 1 - side
+        for name in ("sector", "fuel", "ammo", "destroyed"):
+            yield f"the own {name} is not known", belief[name][:, side] != games[name][:, side]
+            is_wrong = (belief[name][:, enemy] != games[name][:, enemy]) & (unseen[:, enemy] == 0)
+            yield f"the {name} of an enemy in sight is not known", is_wrong
+        sees_all = ranges[:, side] == 0
+        yield "a side that sees everything does not", (unseen[:, enemy] != 0).any(1) & sees_all
+        yield "the own score is not known", belief["score"][:, side] != games["score"][:, side]
+        is_wrong = (belief["score"][:, enemy] != games["score"][:, enemy]) & (sees_all | (games["done"] != 0))
+        yield "the enemy's score is not known", is_wrong
 
 
 def check_legality(batch: Episodes) -> Iterator[Check]:
@@ -225,7 +255,10 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
     rng = np.random.default_rng([seed, board])
     config = random_config(rng)
     batch = Episodes(config, GAMES, ENCODINGS[board % len(ENCODINGS)])
-    bounds = [observation_bounds(encoding, config.board.outer_ring) for encoding in ENCODINGS]
+    bounds = [
+        observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
+        for encoding in ENCODINGS
+    ]
     single, batch.outputs = batch.new_outputs(), batch.new_outputs(samples=True)
     batch.seed(rng.integers(2**63, size=GAMES, dtype=np.uint64))
     batch.reset()
@@ -244,6 +277,7 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
             check_satellites(before, games, rules),
             check_games(before, games, rules),
             check_results(batch, masks, actions),
+            check_beliefs(batch),
             check_legality(batch),
             check_observations(batch, bounds, single),
         )

@@ -19,8 +19,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-TESTS = ("tests/engine/test_rules.py", "tests/test_board.py", "tests/engine/test_distribution.py", "tests/verify")
-QUICK_TESTS = ("tests/engine/test_rules.py", "tests/test_board.py", "-k", "not frequency and not uniformly")
+TESTS = (
+    "tests/engine/test_rules.py",
+    "tests/test_board.py",
+    "tests/engine/test_distribution.py",
+    "tests/engine/test_sight.py",
+    "tests/verify",
+)
+QUICK_TESTS = (
+    "tests/engine/test_rules.py",
+    "tests/engine/test_sight.py",
+    "tests/test_board.py",
+    "-k",
+    "not frequency and not uniformly and not cannot_see and not across_the_board",
+)
 TIMEOUT = 900
 """Seconds after which a mutant counts as killed: it does not end."""
 
@@ -99,6 +111,15 @@ MUTANTS = [
         ("                destroy(game, side, outcome.attacker)\n", "                pass\n"),
         ("    game.fuel[side, number] = 0\n", ""),
         ("    game.destroyed[side, number] = 1\n", ""),
+    ),
+    *_of(
+        "engine/sight.py",
+        ("not game.destroyed[side, number] and are_within", "are_within"),
+        ("are_within(own, sector, reach, inner_ring)", "are_within(own, sector, reach - 1, inner_ring)"),
+        ("belief.destroyed[enemy, number] or is_in_sight", "is_in_sight"),
+        ("            visible = _FLEET\n", ""),
+        ("if attacker == state.NOBODY:", "if False:"),
+        ("2 * int(game.turn) + (game.phase != state.MOVEMENT)", "2 * int(game.turn)"),
     ),
     *_of(
         "engine/turn.py",

@@ -1,5 +1,6 @@
 """Executors for tests."""
 
+import threading
 from concurrent.futures import Executor, Future
 
 
@@ -16,3 +17,25 @@ class InlineExecutor(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+class LastFirstExecutor(Executor):
+    """Collects a number of tasks, then finishes the last one first, in another thread."""
+
+    max_pending = 5
+
+    def __init__(self):
+        self._stack, self._lock = [], threading.Lock()
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        with self._lock:
+            self._stack.append((future, fn, args, kwargs))
+        threading.Timer(0.02, self._run_last).start()
+        return future
+
+    def _run_last(self):
+        with self._lock:
+            future, fn, args, kwargs = self._stack.pop()
+        if future.set_running_or_notify_cancel():
+            future.set_result(fn(*args, **kwargs))

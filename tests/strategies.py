@@ -11,8 +11,10 @@ from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.sides import SIDES
 
-FULL_SIZE_PRESETS = tuple(name for name in preset_names() if name not in ("duel", "skirmish"))
-"""Those for which scripts are made; the others are small enough to be solved."""
+OPEN_PRESETS = tuple(name for name in preset_names() if not load_config(name).hides_enemies)
+"""Those in which both sides see everything."""
+FULL_SIZE_PRESETS = tuple(name for name in OPEN_PRESETS if name not in ("duel", "skirmish"))
+"""Those for which scripts are made; the others are small enough to be solved, or hide enemies."""
 
 seeds = st.integers(0, 2**63 - 1)
 costs = st.sampled_from([0, 1, 2, 5]) | st.sampled_from([5, 7, 10, 20]) | st.integers(0, 100)

@@ -32,12 +32,17 @@ def is_same(samples, others):
     )
 
 
-@pytest.mark.parametrize(("encoding", "reward"), [("onehot", "score"), ("tokens", "outcome")])
-def test_samples_are_what_the_environment_gives(games, encoding, reward):
-    dataset = ReplayDataset(games, encoding=encoding, reward=reward)
+@pytest.mark.parametrize(
+    ("config", "encoding", "reward"),
+    [("case1", "onehot", "score"), ("case1", "tokens", "outcome"), ("geo_patrol_hidden", "tokens", "score")],
+)
+def test_samples_are_what_the_environment_gives(games, tmp_path, config, encoding, reward):
+    if config != "case1":
+        play_match("scripted", "raider", config=config, games=10, seed=1, save=tmp_path / "a.jsonl.gz")
+    dataset = ReplayDataset(games if config == "case1" else tmp_path, encoding=encoding, reward=reward)
     samples = dataset.read()
     assert len(dataset.games) == 10
-    env = geo_patrol_v0.parallel_env(config="case1", observation=encoding, reward=reward)
+    env = geo_patrol_v0.parallel_env(config=config, observation=encoding, reward=reward)
     for index, game in enumerate(dataset.games):
         rows = np.flatnonzero(samples.games == index)
         observations, infos = env.reset(seed=game.seed)

@@ -1,5 +1,6 @@
 """Every example runs, and prints what it is meant to show."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,14 @@ def test_example_runs(example, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert SHOWN[example] in result.stdout
+
+
+@pytest.mark.parametrize("example", sorted(NEED_LIBRARIES))
+def test_an_example_says_in_a_line_how_to_install_its_library(example, tmp_path):
+    program = [sys.executable, "-S", EXAMPLES / example]  # -S: without installed packages
+    result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert re.fullmatch(r"[\w-]+ is not installed: pip install \"geo_patrol\[[\w,]+\]\"\n", result.stderr)
 
 
 def test_the_help_of_an_example_needs_no_library():

@@ -7,13 +7,14 @@ import contextlib
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from geo_patrol import load_config
-from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan
-from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
+from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan, parse_chunk
+from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.files import atomic_write
 from geo_patrol.replays import ReplayReader
@@ -99,31 +100,35 @@ def contents(results):
     return [(chunk.number, result.games.tobytes()) for chunk, result in results]
 
 
-def open_journal(folder, chunks):
-    return Journal(folder, describe_plan("test", ["idle"], load_config("case1"), 600, 1), chunks)
+def open_journal(folder):
+    return Journal(folder, describe_plan("test", ["idle"], load_config("case1"), 600, 1))
+
+
+def read(journal, chunks):
+    return contents(journal.read(partial(parse_chunk, chunks)))
 
 
 def test_a_journal_holds_whole_lines_only(finished, tmp_path):
     chunks, (first, *rest) = finished
-    journal = open_journal(tmp_path, chunks)
-    journal.append(*first)
+    journal = open_journal(tmp_path)
+    journal.append(ChunkRecord.of(*first))
     before = (tmp_path / GAMES).read_bytes()
     with largest_file(len(before) + 100), pytest.raises(OSError, match="File too large") as caught:
-        journal.append(*rest[0])
+        journal.append(ChunkRecord.of(*rest[0]))
     assert Path(caught.value.filename) == tmp_path / GAMES
     assert (tmp_path / GAMES).read_bytes() == before
-    assert contents(journal.read()) == contents([first])
+    assert read(journal, chunks) == contents([first])
     for record in rest:
-        journal.append(*record)
+        journal.append(ChunkRecord.of(*record))
     journal.close()
-    assert contents(open_journal(tmp_path, chunks).read()) == contents([first, *rest])
+    assert read(open_journal(tmp_path), chunks) == contents([first, *rest])
 
 
 def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
     chunks, records = finished
-    journal = open_journal(tmp_path, chunks)
+    journal = open_journal(tmp_path)
     with pytest.raises(FolderError, match=f"{tmp_path} is in use by another process: wait until it ends"):
-        open_journal(tmp_path, chunks)
-    journal.append(*records[0])
+        open_journal(tmp_path)
+    journal.append(ChunkRecord.of(*records[0]))
     journal.close()
-    assert contents(open_journal(tmp_path, chunks).read()) == contents(records[:1])
+    assert read(open_journal(tmp_path), chunks) == contents(records[:1])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from geo_patrol import game, games, load_config
+from geo_patrol import game, games, load_config, play_match
 from geo_patrol.cli.app import app
 from geo_patrol.envs import vector
 
@@ -39,6 +39,17 @@ def test_the_first_page_of_the_site_shows_five_lines_that_run():
     names = {}
     exec(code, names)
     assert names["rewards"].shape == (1024,)
+
+
+@pytest.mark.parametrize("document", ["replays", "watching_and_playing"])
+def test_programs_of_the_docs(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("geo_patrol.rendering.watch.watch", lambda _: None)  # a window that stays open
+    play_match("random", "random", config="case1", games=14, save="games.jsonl.gz")
+    names = {"print": lambda *_: None}
+    text = (ROOT / "docs" / f"{document}.md").read_text(encoding="utf-8")
+    for program in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(program, names)
 
 
 def test_examples_of_make_vec():

@@ -83,6 +83,29 @@ def are_adjacent(sector: int, other: int) -> bool:
     return sector != other and (prograde(sector) == other or prograde(other) == sector)
 
 
+@jitable
+def are_within(sector: int, other: int, reach: int, inner_ring: int) -> bool:
+    """Tell whether so many steps lead from one sector to another, each to an adjacent one, without going inside of a ring.
+
+    Some shortest way leads inwards to a ring, along it, and outwards again: a step along an outer ring leads less far, or
+    exactly as far, as one along the ring inside of it.
+    """
+    ring, other_ring = int(RINGS[sector]), int(RINGS[other])
+    steps, along = abs(ring - other_ring), min(ring, other_ring)
+    node, other_node = (sector + 1) >> (ring - along), (other + 1) >> (other_ring - along)
+    while steps <= reach:
+        apart = abs(node - other_node)
+        if steps + min(apart, (1 << along) - apart) <= reach:
+            return True
+        if along <= inner_ring:
+            return False
+        node >>= 1
+        other_node >>= 1
+        along -= 1
+        steps += 2
+    return False
+
+
 def adjacent_sectors(sector: int, outer_ring: int = MAX_RING) -> list[int]:
     """List the sectors next to one, in ascending order, without the Earth and within the outer ring."""
     around = {prograde(sector), retrograde(sector), radial_in(sector), radial_out(sector), radial_out(sector) + 1}

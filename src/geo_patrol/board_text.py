@@ -3,7 +3,7 @@
 # ruff: noqa: D102 - the members of SupportsText are documented in Game
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
@@ -36,6 +36,8 @@ class SupportsText(Protocol):
     def scores(self) -> dict[Side, int]: ...
     @property
     def goals(self) -> dict[Side, int]: ...
+    @property
+    def out_of_sight(self) -> Mapping[SatelliteId, int]: ...
     def satellites(self, side: Side) -> tuple[Satellite, ...]: ...
 
 
@@ -44,18 +46,9 @@ def position_text(game: SupportsText, *, with_sectors: bool = False) -> str:
     return f"{heading_text(game)}\n\n{board_text(game, with_sectors=with_sectors)}\n\n{fleets_text(game)}"
 
 
-_REASONS = {
-    "hva_destroyed": "{side}'s HVA destroyed",
-    "hva_out_of_fuel": "{side}'s HVA out of fuel",
-    "win_score": "{side} reached the win score",
-    "forfeit": "{side} forfeits",
-    "turn_limit": "turn limit",
-}
-
-
 def reasons_text(game: SupportsText) -> str:
     """Return in words why a game ended."""
-    return ", ".join(_REASONS[one.reason].format(side=one.side) for one in game.reasons)
+    return ", ".join(one.in_words for one in game.reasons)
 
 
 def heading_text(game: SupportsText) -> str:
@@ -74,8 +67,8 @@ def board_text(game: SupportsText, *, with_sectors: bool = False) -> str:
     """Return the board, perhaps with the numbers of its sectors: of an empty one alone, otherwise before a colon.
 
     Up to ring 5 it is drawn round, azimuth 0 on the right and prograde counterclockwise: "A" and "B" are the HVAs,
-    "a3" three of alpha's Patrols with fuel, "." an empty sector; [ ] marks alpha's goal sector, { } bravo's. Larger
-    boards are listed ring by ring.
+    "a3" three of alpha's Patrols with fuel, "b?2" two of bravo's that are out of sight, "." an empty sector; [ ] marks
+    alpha's goal sector, { } bravo's. Larger boards are listed ring by ring.
     """
     if game.config.board.outer_ring <= _VISIBLE_RINGS:
         return _round_board(game, with_sectors)
@@ -88,9 +81,15 @@ def _occupants(game: SupportsText) -> dict[int, str]:
     for side, hva, patrol in zip(SIDES, "AB", "ab", strict=True):
         fleet = [satellite for satellite in game.satellites(side) if satellite.is_active]
         for sector in sorted({satellite.sector for satellite in fleet}):
-            here = [satellite.id.number for satellite in fleet if satellite.sector == sector]
-            patrols = sum(number > 0 for number in here)
-            labels[sector] = labels.get(sector, "") + hva * (0 in here) + (f"{patrol}{patrols}" if patrols else "")
+            here = [satellite.id for satellite in fleet if satellite.sector == sector]
+            label = labels.get(sector, "")
+            for mark, group in (
+                ("", [one.number for one in here if one not in game.out_of_sight]),
+                ("?", [one.number for one in here if one in game.out_of_sight]),
+            ):
+                patrols = sum(number > 0 for number in group)
+                label += f"{hva}{mark}" * (0 in group) + (f"{patrol}{mark}{patrols}" if patrols else "")
+            labels[sector] = label
     for side, brackets in zip(SIDES, ("[]", "{}"), strict=True):
         goal = game.goals[side]
         labels[goal] = brackets[0] + labels.get(goal, "") + brackets[1]
@@ -136,18 +135,19 @@ def _listed_board(game: SupportsText) -> str:
 
 def fleets_text(game: SupportsText) -> str:
     """Return both fleets side by side: sector, position (ring/azimuth), fuel and ammo."""
-    tables = [_fleet_lines(side, game.satellites(side)) for side in SIDES]
+    tables = [_fleet_lines(side, game) for side in SIDES]
     height = max(map(len, tables))
     width = max(len(line) for table in tables for line in table)
     padded = [[*table, *[""] * (height - len(table))] for table in tables]
     return "\n".join(f"{left:<{width}}  {right}".rstrip() for left, right in zip(*padded, strict=True))
 
 
-def _fleet_lines(side: Side, satellites: Sequence[Satellite]) -> list[str]:
-    lines = [f"{side:<6}sector   place  fuel  ammo"]
-    for satellite in satellites:
+def _fleet_lines(side: Side, game: SupportsText) -> list[str]:
+    lines, out_of_sight = [f"{side:<6}sector   place  fuel  ammo"], game.out_of_sight
+    for satellite in game.satellites(side):
         position = f"{ring_of(satellite.sector)}/{azimuth_of(satellite.sector)}"
         note = "" if satellite.is_active else " destroyed" if satellite.destroyed else " no fuel"
+        note += f" last seen in turn {out_of_sight[satellite.id]}" if satellite.id in out_of_sight else ""
         lines.append(
             f" {satellite.id.short:<5}{satellite.sector:>6}{position:>8}{satellite.fuel:>6}{satellite.ammo:>6}{note}"
         )

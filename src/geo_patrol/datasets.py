@@ -259,6 +259,11 @@ class ReplayDataset:
                     f"{game.path}, game {game.number}: a board of {rings} rings, {first.path} has {others}: "
                     "observations would have different sizes; read them as two data sets"
                 )
+            if config.hides_enemies != expected.hides_enemies:
+                raise ConfigError(
+                    f"{game.path}, game {game.number}: only one of {show(config.title)} and {show(expected.title)} hides "
+                    "enemies: observations would have different sizes; read them as two data sets"
+                )
         elif not _are_equal(config, expected):
             raise ConfigError(
                 f"{game.path}, game {game.number}: {show(config.title)}, but game {first.number} of {first.path} is "
@@ -327,7 +332,13 @@ class ReplayDataset:
         """Return the samples of games."""
         num, game_of = played.num_decisions, played.game_of
         decisions = played.positions[:num]
-        outputs = make_outputs(2 * num, self.encoding, played.config.board.outer_ring, masks=True)
+        outputs = make_outputs(
+            2 * num,
+            self.encoding,
+            played.config.board.outer_ring,
+            hides_enemies=played.positions.hides_enemies,
+            masks=True,
+        )
         decisions.run(steps.OBSERVE, outputs=outputs)
         values = self._values(played)
         samples = Samples(
@@ -360,11 +371,12 @@ class ReplayDataset:
             final = np.where(is_over, ends.returns[:, 0], 0)
             worth = np.where(terminations, final[played.game_of], 0)
             return _Values(_both(worth), _both(final[played.game_of]), outcomes, terminations)
-        difference = np.subtract(positions.scores[:, 0], positions.scores[:, 1], dtype=np.int64)
+        known, sides = positions.known_scores, np.arange(state.NUM_SIDES)
+        difference = np.subtract(known[:, sides, sides], known[:, sides, 1 - sides], dtype=np.int64)
         # As in the environments, the first reward includes the difference at the start, so that they sum to the last one.
-        before = np.where(played.is_first, 0, difference[:num])
-        rewards = difference[following] - before
-        return _Values(_both(rewards), _both(difference[num:][played.game_of] - before), outcomes, terminations)
+        before = np.where(played.is_first[:, None], 0, difference[:num])
+        rewards, returns = difference[following] - before, difference[num:][played.game_of] - before
+        return _Values(rewards.astype(np.float32), returns.astype(np.float32), outcomes, terminations)
 
     def _episodes(self, played: "_Played") -> Iterator[dict[str, Any]]:
         """Yield episodes as arguments of Minari's ``EpisodeBuffer``."""
@@ -722,7 +734,7 @@ def _play_side_by_side(
     for t in range(int(lengths[0]) + 1):
         is_end = lengths[: len(games)] == t
         rows = np.where(is_end, ends[: len(games)], first[: len(games)] + t)
-        positions.state.games[rows], positions.state.choices[rows] = games.state.games, games.state.choices
+        positions.put(rows, games)
         if is_end.any():
             games = games[: len(games) - int(is_end.sum())]
         if len(games):
@@ -739,8 +751,7 @@ def _copy_game(recording: _Recording, start: int, end: int, positions: Games) ->
     try:
         for row, phase in enumerate(play(recording.replay), start):
             for at, game in ((row, phase.before), (end, phase.after)):
-                held = game.as_games().state
-                positions.state.games[at], positions.state.choices[at] = held.games[0], held.choices[0]
+                positions.put(np.array([at]), game.as_games())
     except RecordingError as error:
         return f"{recording.game.path}: {error}"
     return None

@@ -19,7 +19,7 @@ from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import OrderError
 from geo_patrol.games import Games
 from geo_patrol.position import Position, restore_game, save_game
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES, Side, enemy_of
 
 
 class Phase(NamedTuple):
@@ -39,6 +39,38 @@ class Phase(NamedTuple):
     """The outcomes of an engagement, in the order in which they happened."""
     before: "Game"
     after: "Game"
+
+    @property
+    def hides_enemies(self) -> bool:
+        """Whether the sides may know different things of it."""
+        return self.before.config.hides_enemies
+
+    def seen_by(self, side: Side) -> "Phase":
+        """Return the phase as a side knows it; the phase itself where the configuration hides nothing.
+
+        Orders of an enemy are those of satellites that the side saw before and after it, or that took part in an outcome.
+        Outcomes are known to both sides, except those of guards who had nothing to intercept and were not seen.
+        """
+        if not self.before.hides_enemies:  # nothing is hidden, or it is what a side knows already
+            return self
+        before, after = self.before.known_to(side), self.after.known_to(side)
+        enemy = enemy_of(side)
+        unseen = zip(before.unseen(enemy), after.unseen(enemy), strict=True)
+        seen = {number for number, phases in enumerate(unseen) if after.is_over or not any(phases)}
+        actors = [one for outcome in after.outcomes for one in (outcome.actor, outcome.attacker)]
+        seen |= {actor.number for actor in actors if actor is not None and actor.side == enemy}
+        index, actions = SIDES.index(enemy), self.actions.copy()
+        actions[index, [number for number in range(state.SATELLITES) if number not in seen]] = state.NOOP
+        own, told = self.orders[1 - index], tuple(order for order in self.orders[index] if order.satellite in seen)
+        illegal = self.illegal_orders[1 - index]
+        return self._replace(
+            orders=(told, own) if index == 0 else (own, told),
+            actions=actions,
+            illegal_orders=(0, illegal) if index == 0 else (illegal, 0),
+            outcomes=after.outcomes,
+            before=before,
+            after=after,
+        )
 
 
 class OutcomeDistribution(NamedTuple):
@@ -224,6 +256,65 @@ class Game:
             destroyed=bool(game.destroyed[index, number]),
         )
 
+    @property
+    def hides_enemies(self) -> bool:
+        """Whether a side may not see all of the other: its configuration has sensor ranges."""
+        return self._games.hides_enemies
+
+    def seen_by(self, side: Side) -> Self:
+        """Return the game as a side knows it; the game itself where its configuration hides nothing.
+
+        Enemies out of sight stand where they would be if they had drifted since the side last saw them, see ``last_seen``,
+        and the enemy's score follows from that. The side's legal orders and the outcomes that it knows of are those of the
+        game. Nothing more is hidden in it, so it can be played on; its random stream is not that of the game.
+        """
+        seen = self.known_to(side)
+        if self._history is not None and seen is not self:
+            seen._history = tuple(phase.seen_by(side) for phase in self._history)
+        return seen
+
+    def known_to(self, side: Side) -> Self:
+        """Return the same as ``seen_by``, without a history where the configuration hides enemies."""
+        index = _side_index(side)
+        if not self.hides_enemies:
+            return self
+        seen = object.__new__(type(self))
+        seen._games, seen._allowed = self._games.seen_by(index), None
+        unseen = self._games.unseen[0, 1 - index].tolist()
+        seen._outcomes = tuple(
+            outcome
+            for outcome in self.outcomes
+            if outcome.attacker is not None or outcome.actor.side == side or unseen[outcome.actor.number] <= 1
+        )
+        seen._history = None
+        return seen
+
+    def unseen(self, side: Side) -> tuple[int, ...]:
+        """Return for how many decision phases the other side has not seen each of a side's satellites; 0: in sight."""
+        return tuple(self._of_fleet(self._games.unseen, side))
+
+    @property
+    def out_of_sight(self) -> dict[notation.SatelliteId, int]:
+        """Satellites that are not seen, in a game as a side knows it (``seen_by``), each with the turn it was last seen in."""
+        games = self._games
+        if self.hides_enemies or len(games.state.sight.sightings) == 0:
+            return {}
+        return {
+            notation.SatelliteId(side, number): turn
+            for side in SIDES
+            for number, (phases, turn) in enumerate(zip(self.unseen(side), self.last_seen(side), strict=True))
+            if phases
+        }
+
+    def last_seen(self, side: Side) -> tuple[int, ...]:
+        """Return the turn in which the other side last saw each of a side's satellites."""
+        return tuple(self._of_fleet(self._games.last_seen, side))
+
+    def _of_fleet(self, values: NDArray[np.integer[Any]], side: Side) -> list[int]:
+        index = _side_index(side)
+        numbers: list[int] = values[0, index, : 1 + int(self._games.state.rules["patrol_count"][0, index])].tolist()
+        return numbers
+
     def action_mask(self, side: Side) -> NDArray[np.int8]:
         """Return a side's legal orders as (11, 28) int8: 1 where a satellite may be given an order code."""
         mask: NDArray[np.int8] = self._games.action_masks()[0, _side_index(side)]
@@ -329,7 +420,15 @@ class Game:
             return f"{name} has no fuel and takes no orders"
         if (order.action in notation.MOVES) != (game.phase == state.MOVEMENT):
             return f"not in the {notation.PHASES[game.phase]} phase"
-        if self._allowed_orders()[side, number] >> order.code & 1:
+        if order.target is not None and order.target <= rules.patrol_count[1 - side]:
+            unseen, turn = (
+                int(array[0, 1 - side, order.target]) for array in (self._games.unseen, self._games.last_seen)
+            )
+            if unseen:
+                target_name = notation.SatelliteId(SIDES[1 - side], order.target)
+                return f"{target_name} is out of sight; it was last seen in turn {turn}"
+        is_allowed = self._allowed_orders()[side, number] >> order.code & 1
+        if is_allowed and self._cost(side, order) > game.fuel[side, number]:
             return f"it costs {self._cost(side, order)} fuel, and {name} has {game.fuel[side, number]}"
         if order.action in notation.MOVES:
             where = "inner" if order.action == "radial_in" else "outer"

@@ -67,15 +67,23 @@ _NO_OUTPUTS = Outputs(
 )
 
 
-def make_outputs(rows: int, encoding: Encoding | None = None, outer_ring: int = 1, *, masks: bool = False) -> Outputs:
+def make_outputs(
+    rows: int,
+    encoding: Encoding | None = None,
+    outer_ring: int = 1,
+    *,
+    hides_enemies: bool = False,
+    masks: bool = False,
+) -> Outputs:
     """Allocate arrays for observations and masks, uninitialized."""
     outputs = _NO_OUTPUTS
+    size = 0 if encoding is None else observation_size(encoding, outer_ring, hides_enemies=hides_enemies)
     if masks:
         outputs = outputs._replace(masks=np.empty((rows, state.SATELLITES, state.ORDERS), np.int8))
     if encoding == "onehot":
-        outputs = outputs._replace(onehot=np.empty((rows, observation_size(encoding, outer_ring)), np.float32))
+        outputs = outputs._replace(onehot=np.empty((rows, size), np.float32))
     elif encoding == "tokens":
-        outputs = outputs._replace(tokens=np.empty((rows, observation_size(encoding, outer_ring)), np.int16))
+        outputs = outputs._replace(tokens=np.empty((rows, size), np.int16))
     return outputs
 
 
@@ -140,7 +148,8 @@ class Games:
         self.scenario = setup.make_scenario(config)
         self.is_randomized = config.is_randomized  # a walk through the whole configuration
         self._rules_digest: bytes | None = None
-        self.state = state.make_state(n, n if self.is_randomized else 1)
+        self.hides_enemies = config.hides_enemies
+        self.state = state.make_state(n, n if self.is_randomized else 1, hides_enemies=self.hides_enemies)
         self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
         if not self.is_randomized:
             words = setup.as_words(self.state.rules)
@@ -166,13 +175,19 @@ class Games:
         first = singles[0]
         if any(single.config is not first.config and single.config != first.config for single in singles):
             raise ValueError("games must be one or more games of the same configuration")
+        if any(single.hides_enemies != first.hides_enemies for single in singles):
+            raise ValueError("games must be whole, or all of them as a side knows them, got some of each")
 
         def join(field: str) -> state.Records:
             return state.join_records([getattr(single.state, field) for single in singles])
 
         rules = join("rules") if first.is_randomized else first.state.rules
         outcomes = state.records(state.OUTCOME, state.MAX_OUTCOMES)
-        return first._twin(state.State(join("games"), rules, join("choices"), outcomes))
+        sight = state.NO_SIGHT
+        if len(first.state.sight.sightings) > 0:
+            parts = zip(*(single.state.sight for single in singles), strict=True)
+            sight = state.Sight(*map(state.join_records, parts))
+        return first._twin(state.State(join("games"), rules, join("choices"), outcomes, sight))
 
     # What the positions are
 
@@ -242,6 +257,27 @@ class Games:
         """(n, 2, 11) 1 where a satellite was shot or collided."""
         return self._field("destroyed")
 
+    @property
+    def last_seen(self) -> NDArray[np.int32]:
+        """(n, 2, 11) number of the turn in which the other side last saw each satellite; ``turn`` for those in sight."""
+        phases = self._phase_numbers()[:, None, None] - self.unseen
+        turns: NDArray[np.int32] = phases // 2 + 1
+        return turns
+
+    @property
+    def unseen(self) -> NDArray[np.int32]:
+        """(n, 2, 11) decision phases since the other side last saw each satellite; 0 for those in sight."""
+        sightings = self.state.sight.sightings
+        if len(sightings) == 0:
+            return np.zeros((len(self), state.NUM_SIDES, state.SATELLITES), np.int32)
+        phases: NDArray[np.int32] = self._phase_numbers()[:, None, None] - sightings["phase"]
+        return phases
+
+    def _phase_numbers(self) -> NDArray[np.int32]:
+        """Return the number of each game's decision phase, (n,), as ``engine.sight.phase_number`` does."""
+        numbers: NDArray[np.int32] = 2 * self.state.games["turn"] + (self.state.games["phase"] != state.MOVEMENT)
+        return numbers
+
     def position_keys(self) -> list[bytes]:
         """Return a hashable key of each position.
 
@@ -251,6 +287,12 @@ class Games:
         as_bytes = self.state.games.view(np.uint8).reshape(len(self), -1).take(_KEY_BYTES, axis=1)
         positions = as_bytes.view(f"V{len(_KEY_BYTES)}")[:, 0].tolist()
         rules = self.state.rules
+        if self.hides_enemies:  # what the sides know belongs to the position
+            beliefs, sightings = self.state.sight
+            positions = [
+                key + _digest(beliefs[2 * i : 2 * i + 2]) + _digest(sightings[i : i + 1])
+                for i, key in enumerate(positions)
+            ]
         if len(rules) > 1:
             return [key + _digest(rules[i : i + 1]) for i, key in enumerate(positions)]
         if self._rules_digest is None or self.is_randomized:
@@ -268,16 +310,23 @@ class Games:
         self.run(steps.OBSERVE, outputs=outputs)
         return outputs.masks.reshape(len(self), 2, state.SATELLITES, state.ORDERS)
 
-    def observe(self, encoding: Encoding = "onehot") -> NDArray[Any]:
+    def observe(self, encoding: Encoding = "onehot", *, whole: bool = False) -> NDArray[Any]:
         """Return the observations of both sides, (n, 2, size): float32 ("onehot") or int16 ("tokens").
 
         ``geo_patrol.observation_names`` names their features.
 
+        Args:
+            encoding: "onehot" or "tokens".
+            whole: whether both sides observe the whole position although the configuration hides enemies.
+
         Raises:
             ValueError: there is no such encoding.
         """
-        outputs = make_outputs(2 * len(self), check_encoding(encoding), self.config.board.outer_ring)
-        self.run(steps.OBSERVE, outputs=outputs)
+        hides_enemies = self.hides_enemies and not whole
+        outer_ring = self.config.board.outer_ring
+        outputs = make_outputs(2 * len(self), check_encoding(encoding), outer_ring, hides_enemies=hides_enemies)
+        arrays = self.state._replace(sight=state.NO_SIGHT) if whole and self.hides_enemies else self.state
+        compiled_step()(steps.OBSERVE, 0, len(self), self._all, arrays, steps.NO_EPISODES, _NO_ACTIONS, outputs)
         observations = outputs.tokens if encoding == "tokens" else outputs.onehot
         return observations.reshape(len(self), 2, -1)
 
@@ -380,27 +429,64 @@ class Games:
         return self._take(np.arange(len(self))[rows])
 
     def _take(self, rows: NDArray[np.int64]) -> Self:
-        games, rules, choices, outcomes = self.state
+        games, rules, choices, outcomes, (beliefs, sightings) = self.state
+        if len(beliefs) > 0:
+            beliefs = state.copy_records(beliefs, _belief_rows(rows))
+        if len(sightings) > 0:
+            sightings = state.copy_records(sightings, rows)
         return self._twin(
             state.State(
                 state.copy_records(games, rows),
                 state.copy_records(rules, rows) if len(rules) > 1 else self._own(rules),
                 state.copy_records(choices, rows),
                 state.copy_records(outcomes),
+                state.Sight(beliefs, sightings),
             )
         )
 
     def copy(self) -> Self:
         """Return independent copies with the same random streams: given the same orders, they play the same."""
-        games, rules, choices, outcomes = self.state
+        games, rules, choices, outcomes, sight = self.state
+        if len(sight.beliefs) > 0:
+            sight = state.Sight(state.copy_records(sight.beliefs), state.copy_records(sight.sightings))
         return self._twin(
             state.State(
                 state.copy_records(games),
                 self._own(rules),
                 state.copy_records(choices),
                 state.copy_records(outcomes),
+                sight,
             )
         )
+
+    def seen_by(self, side: int) -> "Games":
+        """Return the positions as a side knows them, to show them to a player, or to plan with.
+
+        Where the configuration hides enemies, those that the side does not see stand where they would be if they had drifted
+        since it last saw them (``last_seen``), and the enemy's score follows from that; otherwise these are copies. The
+        side's legal orders are those of the games. Nothing more is hidden in them, so they can be played on, with random
+        streams that are all alike: ``reseed`` gives each one its own.
+
+        Args:
+            side: 0 alpha, 1 bravo.
+        """
+        if not self.hides_enemies:
+            return self.copy()
+        beliefs, sightings = (state.copy_records(array) for array in self.state.sight)
+        sightings["phase"][:, side] = self._phase_numbers()[:, None]  # what the other side sees is hidden as well
+        seen = self._twin(
+            state.State(
+                state.copy_records(beliefs, np.arange(side, len(beliefs), state.NUM_SIDES)),
+                self._own(self.state.rules),
+                state.records(state.CHOICES, len(self)),
+                state.records(state.OUTCOME, state.MAX_OUTCOMES),
+                state.Sight(state.NO_SIGHT.beliefs, sightings),
+            )
+        )
+        seen.hides_enemies = False
+        seen.describe()
+        seen.state.choices["legal"][:, side] = self.state.choices["legal"][:, side]
+        return seen
 
     def _own(self, rules: state.Records) -> state.Records:
         """Return the rules for a copy: the same ones, unless a reset of games samples them anew in place."""
@@ -411,6 +497,7 @@ class Games:
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
         twin._rules_digest, twin.state = self._rules_digest, arrays
+        twin.hides_enemies = self.hides_enemies
         n = len(arrays.games)
         is_as_long = n == len(self._rows)
         twin._rows, twin._all = (self._rows, self._all) if is_as_long else (np.arange(n), np.ones(n, np.bool_))
@@ -453,13 +540,44 @@ class Games:
             rules = self.state.rules
             setup.sample_rules_of_games(rows, self.state.games, rules, setup.as_words(rules), self.scenario)
         _compiled_reset()(rows, self.state, episodes, opponents, not self.is_randomized)
+        self.reveal(rows)
+
+    def reveal(self, rows: NDArray[np.int64] | None = None) -> None:
+        """Show both sides of the games at ``rows``, or of all, everything as it is now, as at the start of a game."""
+        if not self.hides_enemies:
+            return
+        rows = self._rows if rows is None else rows
+        beliefs, sightings = self.state.sight
+        for side in range(state.NUM_SIDES):
+            known = state.NUM_SIDES * rows + side
+            beliefs[known] = self.state.games[rows]
+            for field in ("rng_key", "rng_counter", "outcome_count"):
+                beliefs[field][known] = 0
+            beliefs["illegal_orders"][known, 1 - side] = 0
+        sightings["phase"][rows] = self._phase_numbers()[rows][:, None, None]
+
+    @property
+    def known_scores(self) -> NDArray[np.int32]:
+        """(n, 2, 2) points of both sides, as alpha and as bravo know them; ``scores`` where nothing is hidden."""
+        if self.hides_enemies:
+            return self.state.sight.beliefs["score"].reshape(len(self), state.NUM_SIDES, state.NUM_SIDES)
+        return np.repeat(self.scores[:, None], state.NUM_SIDES, axis=1)
 
     def put(self, rows: NDArray[np.int64], games: "Games") -> None:
-        """Put games of the same configuration in the places of those at ``rows``, with their random streams."""
+        """Put games of the same configuration in the places of those at ``rows``, with their random streams.
+
+        Both sides see everything of games that hide nothing, such as those that ``seen_by`` returns.
+        """
         self.state.games[rows] = games.state.games
         self.state.choices[rows] = games.state.choices
         if self.is_randomized:
             self.state.rules[rows] = games.state.rules
+        if not games.hides_enemies:
+            self.reveal(rows)
+        elif self.hides_enemies:
+            beliefs, sightings = games.state.sight
+            self.state.sight.beliefs[_belief_rows(rows)] = beliefs
+            self.state.sight.sightings[rows] = sightings
         if len(self) == 1:  # the outcomes of a batch are those of the game that was played last
             self.state.outcomes[:] = games.state.outcomes
 
@@ -471,6 +589,7 @@ class Games:
             for i in range(len(self)):
                 setup.sample_rules(self.state.games[i], self.scenario, rules[i], words[i])
         _compiled_reset()(self._rows, self.state, steps.NO_EPISODES, steps.NO_OPPONENTS, False)
+        self.reveal()
 
     def describe(self) -> None:
         """Find the legal orders of the positions as they are."""
@@ -501,13 +620,20 @@ class Games:
             orders: (2, 11) order codes.
             outcomes: (k,) recorded outcomes. Those found, in ``state.outcomes``, differ where these are impossible.
         """
-        games, rules, choices, found = self.state
-        turn.play_orders(games[0], rules[0], choices["legal"][0], np.array(orders, np.int64), outcomes, found)
+        games, rules, choices, found, sight = self.state
+        legal, codes = choices["legal"][0], np.array(orders, np.int64)
+        turn.play_orders(games[0], rules[0], legal, codes, outcomes, found, sight if self.hides_enemies else None, 0)
         self.describe()
 
 
-def _digest(rules: state.Records) -> bytes:
-    return hashlib.blake2b(rules.tobytes(), digest_size=16).digest()
+def _digest(records: state.Records) -> bytes:
+    return hashlib.blake2b(records.tobytes(), digest_size=16).digest()
+
+
+def _belief_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of both sides' beliefs for rows of games."""
+    both: NDArray[np.int64] = (state.NUM_SIDES * rows[:, None] + np.arange(state.NUM_SIDES)).ravel()
+    return both
 
 
 def read_seeds(seed: Any, n: int) -> list[int]:

@@ -247,7 +247,19 @@ class EndReason:
     def __str__(self) -> str:
         return self.reason if self.side is None else f"{self.reason} ({self.side})"
 
+    @property
+    def in_words(self) -> str:
+        """The reason for people, such as "alpha's HVA destroyed"."""
+        return _REASON_WORDS[self.reason].format(side=self.side)
 
+
+_REASON_WORDS = {
+    "hva_destroyed": "{side}'s HVA destroyed",
+    "hva_out_of_fuel": "{side}'s HVA out of fuel",
+    "win_score": "{side} reached the win score",
+    "forfeit": "{side} forfeits",
+    "turn_limit": "turn limit",
+}
 _REASON_BITS = {
     "hva_destroyed": state.HVA_DESTROYED,
     "hva_out_of_fuel": state.HVA_OUT_OF_FUEL,

@@ -14,6 +14,7 @@ from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, GameConfig
 from geo_patrol.engine import state
+from geo_patrol.engine.sight import phase_number
 from geo_patrol.errors import RecordingError
 from geo_patrol.games import Games
 from geo_patrol.notation import PHASES, PhaseName, short_name
@@ -125,6 +126,7 @@ class Position(BaseModel):
         game.turn, game.phase = self.turn, PHASES.index(self.phase)
         game.done, game.reasons = self.done, self.reasons
         game.outcome_count = 0
+        games.reveal()
         games.describe()
 
     def _find_faults(self, game: state.Record, rules: state.Record, supplies_are_limited: bool) -> Iterator[str]:
@@ -184,11 +186,71 @@ class _RandomStreams(_Data):
     setup_key: _UInt64
 
 
+_KNOWN_FIELDS = (*FLEET_FIELDS, "destroyed")
+
+
+class _Known(_Data):
+    """What a side knows of the enemy, where it does not see everything; values of satellites by number."""
+
+    sector: _Fleet
+    fuel: _Fleet
+    ammo: _Fleet
+    destroyed: _Flags
+    unseen: Annotated[list[Annotated[int, Field(ge=0, le=2 * MAX_TURNS)]], Field(max_length=state.SATELLITES)]
+    """The decision phases since it last saw each satellite."""
+    goal_points: _GoalPoints
+    score: _Score
+
+    @classmethod
+    def of(cls, games: Games, index: int, side: int) -> "_Known":
+        """Return what a side knows in one game of a batch."""
+        enemy, beliefs = 1 - side, games.state.sight.beliefs[state.NUM_SIDES * index + side]
+        rules = games.state.rules
+        fleet = 1 + int(rules["patrol_count"][index if len(rules) > 1 else 0, enemy])
+        return cls.model_construct(
+            **{name: beliefs[name][enemy, :fleet].tolist() for name in _KNOWN_FIELDS},
+            unseen=games.unseen[index, enemy, :fleet].tolist(),
+            goal_points=int(beliefs.goal_points[enemy]),
+            score=int(beliefs.score[enemy]),
+        )
+
+    def write(self, games: Games, side: int, start: state.Record, where: str) -> None:
+        """Set what a side knows in a batch of one that was set to its position.
+
+        Raises:
+            RecordingError: it is impossible with the configuration.
+        """
+        enemy, rules, phase = 1 - side, games.state.rules[0], phase_number(games.state.games[0])
+        fleet = 1 + int(rules.patrol_count[enemy])
+        for name in (*_KNOWN_FIELDS, "unseen"):
+            if len(getattr(self, name)) != fleet:
+                raise RecordingError(f"{where}.{name} must have {fleet} values, got {len(getattr(self, name))}")
+        for number, sector in enumerate(self.sector):
+            if sector == EARTH or not rules.inner_ring <= ring_of(sector) <= rules.outer_ring:
+                rings = f"rings {rules.inner_ring} to {rules.outer_ring}"
+                raise RecordingError(f"{where}.sector.{number} must be a sector of {rings}, got {sector}")
+            for name, highest in (
+                ("fuel", int(start.fuel[enemy, number])),
+                ("ammo", int(start.ammo[enemy, number])),
+                ("unseen", phase),
+            ):
+                value = getattr(self, name)[number]
+                if value > highest:
+                    raise RecordingError(f"{where}.{name}.{number} must be at most {highest}, got {value}")
+        belief = games.state.sight.beliefs[side]
+        for name in _KNOWN_FIELDS:
+            belief[name][enemy, :fleet] = getattr(self, name)
+        games.state.sight.sightings[0].phase[enemy, :fleet] = phase - np.array(self.unseen)
+        belief.goal_points[enemy], belief.score[enemy] = self.goal_points, self.score
+
+
 class SavedState(_Data):
     """A saved game without its configuration, as ``save_state`` writes it."""
 
     chance: _RandomStreams
     position: Position
+    known: Annotated[list[_Known], _Both] | None = None
+    """What alpha and bravo know of each other, where the configuration hides enemies."""
 
 
 class _SavedGame(SavedState):
@@ -208,6 +270,9 @@ def save_game(games: Games, index: int = 0) -> dict[str, Any]:
 def save_state(games: Games, index: int = 0) -> dict[str, Any]:
     """Return one game of a batch as ``save_game`` does, without its configuration."""
     game = games.state.games[index]
+    known = {}
+    if games.hides_enemies:
+        known["known"] = [_Known.of(games, index, side).model_dump() for side in range(state.NUM_SIDES)]
     return {
         "chance": {
             "key": int(game.rng_key),
@@ -215,6 +280,7 @@ def save_state(games: Games, index: int = 0) -> dict[str, Any]:
             "setup_key": int(game.setup_key),
         },
         "position": Position.of(games, index).model_dump(),
+        **known,
     }
 
 
@@ -246,7 +312,12 @@ def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
     game, chance = single.state.games[0], saved.chance
     game.setup_key = np.uint64(chance.setup_key)
     single.set_up_again()
+    start = game.copy()
     saved.position.write(single, where)
+    if saved.known is not None and not single.hides_enemies:
+        raise RecordingError(f"{where}: known is given, but its configuration has no sensor ranges")
+    for side, known in enumerate(saved.known or ()):
+        known.write(single, side, start, f"{where}: known.{side}")
     game.rng_key, game.rng_counter = np.uint64(chance.key), np.uint64(chance.counter)
     return single
 

@@ -32,6 +32,7 @@ from geo_patrol.sessions.game_pages import (
     fuel_points_text,
     guard_odds_texts,
     outcome_text,
+    sensor_range_text,
     station_keeping_text,
 )
 from geo_patrol.sessions.live import LiveGame
@@ -254,7 +255,18 @@ def rules_text(game: Game) -> str:
     )
     listed = "\n".join(_value_line(line) for line in values if line.left != config.title)
     code = f"\n{_CODE_RULES}" if config.rules == "code" else ""
+    code += f"\n{_sight_text(game)}" if config.hides_enemies else ""
     return f"{rules}{code}\nValues of this game:\n{listed}"
+
+
+def _sight_text(game: Game) -> str:
+    """Return how far the sides see."""
+    return (
+        f"Sight: {sensor_range_text(game)} You look after every movement, engagement and drift. Who takes part in an attack "
+        "is seen by both sides, and so are the outcomes. You see the order of an enemy that you saw before and after it. Enemies "
+        "out of sight are listed as if they had drifted since, and the enemy's score follows "
+        "from that. Both sides know how the game starts."
+    )
 
 
 def _value_line(line: PageLine) -> str:
@@ -297,9 +309,10 @@ with fuel earns goal points every turn, in its goal sector or next to it. {point
 
 
 def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
-    """Return a position as text for the player of a side, who sees what the other side sees, and what led there.
+    """Return a position as text for the player of a side, and what led there.
 
-    About 1,100 characters at the start of ``geo_patrol``; the same position and phases always have the same text.
+    About 1,100 characters at the start of ``geo_patrol``; the same position and phases always have the same text. Where the
+    configuration hides enemies, the text tells what the side knows.
 
     Args:
         game: the position; its pending orders and random stream are not shown.
@@ -309,15 +322,16 @@ def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
     Raises:
         OrderError: there is no such side.
     """
-    fleet = game.satellites(side)
+    game, phases = game.seen_by(side), [phase.seen_by(side) for phase in phases]
     enemy, goals, scores = enemy_of(side), game.goals, game.scores
+    estimated = " by what you know" if game.out_of_sight else ""
     lines = [
         f"{game.config.title}: turn {game.turn} of {game.config.turn_limit}, {game.phase} phase. You are {side}.",
         *phases_text(phases, side).splitlines(),
-        f"Score: you {scores[side]}, enemy {scores[enemy]}.",
+        f"Score: you {scores[side]}, enemy {scores[enemy]}{estimated}.",
         f"Goal sectors: yours {goals[side]}, the enemy's {goals[enemy]}.",
-        f"Your satellites:\n{_fleet(fleet)}",
-        f"The enemy's satellites ({enemy}):\n{_fleet(game.satellites(enemy))}",
+        f"Your satellites:\n{_fleet(game, side)}",
+        f"The enemy's satellites ({enemy}):\n{_fleet(game, enemy)}",
     ]
     if game.outcomes and not phases:
         lines += ["Last engagement:", *_outcome_lines(game.outcomes)]
@@ -329,7 +343,7 @@ def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
 
 def phases_text(phases: Sequence[Phase], side: Side) -> str:
     """Return what happened in some phases: moves and where they led, attacks, losses and scores; "" for none."""
-    return "\n".join(line for phase in phases for line in _phase_lines(phase, side))
+    return "\n".join(line for phase in phases for line in _phase_lines(phase.seen_by(side), side))
 
 
 def _phase_lines(phase: Phase, side: Side) -> Iterator[str]:
@@ -337,7 +351,8 @@ def _phase_lines(phase: Phase, side: Side) -> Iterator[str]:
     for whose, orders, illegal in zip(SIDES, phase.orders, phase.illegal_orders, strict=True):
         if phase.name == "movement":
             moves = (f"{order} (to {phase.after.satellite(whose, order.satellite).sector})" for order in orders)
-            yield f"- {_title_of(whose, side)}: {', '.join(moves) or 'no moves'}"
+            none = "no moves" if whose == side or not phase.hides_enemies else "no moves that you saw"
+            yield f"- {_title_of(whose, side)}: {', '.join(moves) or none}"
         if illegal:
             yield f"- {_title_of(whose, side)}: {counted(illegal, 'illegal order')}"
     if phase.name == "engagement":
@@ -363,8 +378,14 @@ def _loss_lines(phase: Phase) -> Iterator[str]:
                 yield f"- lost: {side} {after.id.short} {'is destroyed' if after.destroyed else 'has no fuel left'}"
 
 
-def _fleet(satellites: Sequence[Satellite]) -> str:
-    return "\n".join(f"- {one.id.short}: {_state(one)}" for one in satellites)
+def _fleet(game: Game, side: Side) -> str:
+    out_of_sight = game.out_of_sight
+    return "\n".join(
+        f"- {one.id.short}: "
+        + (f"out of sight since turn {out_of_sight[one.id]}, by drifting in " if one.id in out_of_sight else "")
+        + _state(one)
+        for one in game.satellites(side)
+    )
 
 
 def _state(satellite: Satellite) -> str:
@@ -383,6 +404,7 @@ def legal_orders_text(game: Game, side: Side) -> str:
         OrderError: there is no such side.
     """
     lines = []
+    game = game.seen_by(side)
     for number, orders in game.legal_orders(side).items():
         options = [_option_text(describe(game, side, order)) for order in orders if order.action != "noop"]
         if options:
@@ -441,7 +463,7 @@ def read_answer(text: str, game: Game, side: Side) -> ParsedAnswer:
     Raises:
         OrderError: there is no such side.
     """
-    game.satellites(side)  # raises if there is no such side
+    game = game.seen_by(side)  # raises if there is no such side
     if len(text) > MAX_ANSWER:
         return ParsedAnswer((), (f"an answer must have at most {MAX_ANSWER:,} characters, got {len(text):,}",))
     problems: list[str] = []
@@ -680,13 +702,23 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
     console = console or Console()
     people: list[Side] = [side for side, agent in zip(SIDES, live.agents, strict=True) if agent is None]
     shared = len(people) > 1
+    told: dict[Side, str] = dict.fromkeys(people, "")
     while not live.is_over:
         game = live.game
         if not shared:  # otherwise shown to each person in turn
-            console.write(f"\n{_board(game)}")
-        alpha, bravo = (_enter_orders(console, game, side, shared) if side in people else () for side in SIDES)
+            console.write(f"\n{_board(game.seen_by(people[0]) if people else game)}")
+        orders: dict[Side, tuple[Order, ...]] = {}
+        for side in people:
+            orders[side], told[side] = _enter_orders(console, game.seen_by(side), side, told[side], shared=shared)
+        alpha, bravo = (orders.get(side, ()) for side in SIDES)
         live.play((alpha, bravo))
-        console.write(f"\n{phase_text(live.timeline.phases[-1])}")
+        phase = live.timeline.phases[-1]
+        if not shared:
+            console.write(f"\n{phase_text(phase.seen_by(people[0]) if people else phase)}")
+        elif not phase.hides_enemies:
+            console.write(f"\n{phase_text(phase)}")
+        else:  # told to each person in turn
+            told = {side: f"{told[side]}\n{phase_text(phase.seen_by(side))}\n" for side in people}
     console.write(f"\n{position_text(live.game)}\n\n{result_text(live.game, *live.timeline.names)}")
 
 
@@ -694,16 +726,30 @@ def _board(game: Game) -> str:
     return position_text(game, with_sectors=True)
 
 
-def _enter_orders(console: Console, game: Game, side: Side, shared: bool) -> tuple[Order, ...]:
-    """Return the orders that a person enters; on a shared screen, the other side does not see them."""
-    hides = shared and any(len(orders) > 1 for orders in game.legal_orders(side).values())  # what is legal is no secret
+def _enter_orders(
+    console: Console, game: Game, side: Side, told: str, *, shared: bool
+) -> tuple[tuple[Order, ...], str]:
+    """Return the orders that a person enters, and what is still to be told to this person alone.
+
+    Args:
+        console: input and output.
+        game: the position as the person knows it.
+        side: the person's side.
+        told: what has happened since the person was told.
+        shared: whether two persons share the screen: the other one does not see what this one does.
+    """
+    has_choice = any(len(orders) > 1 for orders in game.legal_orders(side).values())
+    hides = shared and (has_choice or game.config.hides_enemies)  # otherwise what is legal is no secret
     if hides:
         console.prompt(f"\n{side}, turn {game.turn}, {game.phase}: press Enter when you sit alone. ")
-        console.write(f"\n{_board(game)}")
+        console.write(f"\n{told}{_board(game)}")
+        told = ""
     orders = OrderDialogue(console, game, side).run()
     if hides:
+        if not has_choice:
+            console.prompt("Press Enter to hide the board. ")
         console.hide_screen()
-    return orders
+    return orders, told
 
 
 class OrderDialogue:
@@ -1071,8 +1117,8 @@ class TextGame:
 
     @property
     def score_difference(self) -> int:
-        """Points of the side less those of the enemy."""
-        scores = self.game.scores
+        """Points of the side less those of the enemy, as far as the side knows them."""
+        scores = self.game.seen_by(self.side).scores
         return scores[self.side] - scores[enemy_of(self.side)]
 
     @property

@@ -55,7 +55,7 @@ def test_weights_in_the_package_are_small_and_plain():
     folder = resources.files("geo_patrol.agents") / "data"
     files = [file for file in folder.iterdir() if not file.name.startswith("__")]
     assert "base" in shipped_names()
-    assert {Path(file.name).suffix for file in files} == {".safetensors", ".toml"}
+    assert {Path(file.name).suffix for file in files} == {".json", ".safetensors", ".toml"}
     assert sum(len(file.read_bytes()) for file in files) < 2_000_000
 
 

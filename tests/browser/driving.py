@@ -32,6 +32,26 @@ def serving(folder, port=0, host="127.0.0.1"):
     thread.join(10)
 
 
+@contextmanager
+def own_page(folder, monkeypatch, pieces=()):
+    """Run the page of one person; yield its address with the key."""
+    pytest.importorskip("uvicorn", reason="the package installs it")
+    from geo_patrol.server import local
+    from geo_patrol.server.app import Server
+    from geo_patrol.server.tables import TableStore
+
+    page = local.LocalPage(pieces, lambda: (Server(TableStore(folder), ("*",)).app(), None))
+    told = []
+    thread = threading.Thread(target=page.run, args=(0, folder, told.append), daemon=True)
+    thread.start()
+    while not told:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    yield told[0]
+    monkeypatch.setattr(local, "IDLE_SECONDS", -1.0)
+    thread.join(20)
+
+
 def open_table(address, **asked):
     """Open a table; return its name and the addresses for alpha, bravo and those who watch, None where an agent plays."""
     body = json.dumps(asked).encode()

@@ -3,8 +3,10 @@
 import pytest
 from driving import check_page, commit, open_table, ordering, until
 
+from geo_patrol.agents.levels import read_levels
 from geo_patrol.server import protocol
 
+ASKED = {"preset": "geo_patrol", "alpha": "level:telstar", "bravo": "level:telstar"}
 SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'
 
 
@@ -116,11 +118,21 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
         "reasons": ["hva_destroyed (bravo)"],
         "changed": 1,
     }
-    game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": {"preset": "geo_patrol"}, "result": result}
-    page.evaluate("game => localStorage.setItem('geo_patrol.games', JSON.stringify([game]))", game)
+    game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": ASKED, "result": result}
+    keep = "games => localStorage.setItem('geo_patrol.games', JSON.stringify(games))"
+    page.evaluate(keep, [game | {"result": result | {"hinted": True}}])
+    page.reload()
+    page.locator("#finished li", has_text="Won").wait_for()
+    page.locator("#rating", has_text="Play a whole game").wait_for()
+    page.evaluate(keep, [game])
     page.reload()
     page.locator("#rating", has_text="After 1 game").wait_for()
-    assert int(page.text_content("#rating .big").split()[0]) > 1070
+    about, rating = page.text_content("#rating .big").split()
+    assert about == "about", "the interval of a single game says nothing"
+    assert int(rating) > read_levels()[3].rating, "who beat Telstar is the stronger"
+    page.evaluate(keep, [game | {"table": f"ab{number}"} for number in range(6)])
+    page.reload()
+    page.locator("#rating .big", has_text="±").wait_for()
     assert page.text_content("#finished li").startswith("Won223 to 112, Telstarturn 10: Telstar")
 
 

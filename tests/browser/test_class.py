@@ -2,13 +2,14 @@
 
 import csv
 import json
+import re
 import urllib.request
 from urllib.parse import urlencode
 
 import pytest
-from driving import check_page, commit, ordering, press_until, serving, until
+from driving import check_page, commit, ordering, own_page, press_until, serving, until
 
-from geo_patrol.server import requests
+from geo_patrol.server import local, requests
 
 NAMES = ["Ada", "Ben", "Cem", "Dua", "Eva", "Fei", "Gus", "Hana", "Ida", "Jan"]
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
@@ -162,6 +163,37 @@ def test_the_teacher_is_warned_that_only_this_computer_can_open_the_class(tmp_pa
         page = open_page(f"{address}/static/class.html#{link}")
         page.locator("#alone", has_text="geo-patrol serve --host 0.0.0.0").wait_for()
         assert page.locator("#invite").is_hidden()
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_class_on_ones_own_page_is_opened_to_the_network_by_a_click(tmp_path, monkeypatch, open_page, is_early):
+    monkeypatch.setattr(local, "network_address", lambda: "127.0.0.2")
+    with own_page(tmp_path, monkeypatch) as address:
+        page = open_page(address, reduced_motion="reduce")
+        page.locator("#play .main:enabled").wait_for()
+        page.click("text=Host a class")
+        page.locator("#host", has_text="Only this computer can open it").wait_for()
+        check_page(page, (1280, 800))
+        if is_early:
+            page.click("#host >> text=Open it to my network")
+            page.locator("#host", has_text="Others come to http://127.0.0.2:").wait_for()
+        page.select_option("#host [name=clock]", "20 hold")
+        page.select_option("#host [name=preset]", "case1")
+        page.click("text=Open the class")
+        page.wait_for_url("**/class.html#*")
+        if not is_early:
+            page.locator("#alone", has_text="Only this computer can open it").wait_for()
+            assert page.locator("#invite").is_hidden()
+            check_page(page, (1280, 800))
+            page.click("#alone >> text=Open it to my network")
+        link = page.input_value("#invite input")
+        assert link.startswith("http://127.0.0.2:")
+        assert page.locator("#alone").is_hidden()
+        pupils = [join(open_page, link, name) for name in ("Ada", "Ben")]
+        for pupil in pupils:
+            pupil.wait_for_url("**/table.html#*")
+            assert ordering(pupil)
+            assert re.search(r", \d+ s$", pupil.text_content("#when"))
 
 
 def test_the_invitation_fills_a_projector(teacher):

@@ -54,7 +54,7 @@ def press_order(page, order):
     if key is not None:
         page.keyboard.press(key)
         return
-    for _ in range(index):
+    for _ in range(index + 1):  # a launch is not chosen before
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
 
@@ -166,14 +166,61 @@ def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(server
     page, _ = open_challenge(server, open_page, "touchdown")
     arrive(page, "Ada")
     assert "+3 for each planet" in page.inner_text("#scoring")
-    assert "repeat the last move" in page.inner_text("#rules")
-    page.click("#fly")
+    assert "repeats its last move" in page.inner_text("#rules")
+    press_order(page, "launch A5")
     flown(page, 1)
     while not page.evaluate("page.flight.over"):
         number = page.evaluate("page.flight.number")
         press_order(page, "coast")
         flown(page, number + 1)
     assert page.inner_text("#result").startswith("Lost in space: 0 of 19")
+
+
+def test_a_launch_has_to_be_chosen_and_its_meaning_is_told(server, open_page):
+    page, _ = open_challenge(server, open_page, "sample")
+    arrive(page, "Ada")
+    assert page.inner_text("#fly") == "Choose a point"
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowLeft")  # the last one
+    assert page.inner_text("#fly") == "Fly: launch B15"
+    assert page.inner_text("#means") == "The move is then 1 left, 3 up, each turn until gravity or engines change it."
+    page.keyboard.press("Enter")
+    flown(page, 1)
+    assert page.inner_text("#fly") == "Choose a point"  # coasting would lead off the map
+    page.keyboard.press("u")
+    flown(page, 0)
+    press_order(page, "launch D13")
+    flown(page, 1)
+    assert page.inner_text("#fly") == "Fly: coast"
+
+
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("#map text")]
+  .filter((text) => text.getBoundingClientRect().width > 0)
+  .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
+
+
+@pytest.mark.parametrize("mission", ["sample", "grand_tour"])
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (390, 844)])
+def test_words_on_a_map_can_be_read(server, open_page, size, mission):
+    page, _ = open_challenge(server, open_page, mission, size=size)
+    arrive(page, "Ada")
+    page.locator("#pad button").first.click()
+    flown(page, 1)
+    assert page.evaluate(SMALLEST) >= 11
+    if page.locator("#zoom").is_visible():
+        page.click("#zoom")
+        assert page.evaluate(SMALLEST) >= 11
+
+
+def test_maps_follow_the_theme_of_the_page(server, open_page):
+    for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(16, 21, 29)")):
+        page = open_page(f"{server}/static/flights.html", color_scheme=scheme)
+        page.locator("#missions li").first.wait_for()
+        fill = "document.querySelector('#missions svg rect')"
+        assert page.evaluate(f"getComputedStyle({fill}).fill") == paper
+        page.locator("#missions button").first.click()
+        page.wait_for_url("**/flight.html#*")
+        assert page.evaluate("getComputedStyle(document.querySelector('.map')).backgroundColor") == paper
 
 
 def test_a_hint_is_the_best_order_and_the_search_can_be_cancelled(server, open_page):
@@ -226,9 +273,10 @@ def test_axe_finds_no_serious_fault(server, open_page, size, scheme):
     page.click("text=Flight log")
     if size[0] < 640:
         page.click("#zoom")
-    for number in range(2):
-        page.click("#fly")
-        flown(page, number + 1)
+    page.locator("#pad button").nth(index_of(page, "launch D13")).click()
+    flown(page, 1)
+    page.click("#fly")
+    flown(page, 2)
     check_page(page, size)
 
 

@@ -43,6 +43,8 @@ def test_a_pilot_learns_by_mouse(address, open_page):
     page.click("text=Learn to fly")
     for number, step in enumerate(STEPS, 1):
         begun(page, number)
+        if number == 1:
+            assert page.inner_text("#fly") == "Choose a point"
         wrong = next(
             choice for choice in page.evaluate("lesson.board.flight.choices") if choice["order"] != step.orders[0]
         )
@@ -68,7 +70,7 @@ def test_a_pilot_learns_by_keyboard_alone_and_flies_on(address, open_page):
         begun(page, number)
         index = index_of(page, step.orders[0])
         key = page.evaluate("index => lesson.board.flight.choices[index].key", index)
-        for _ in range(index if key is None else 0):
+        for _ in range(index + 1 if key is None else 0):
             page.keyboard.press("ArrowRight")
         page.keyboard.press(key or "Enter")
         told(page)

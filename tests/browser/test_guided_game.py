@@ -64,11 +64,12 @@ def play_step(page, step, *, by_mouse):
             click_area(page, f"alpha:{satellite}")
             click_area(page, option["area"])
             if page.locator(".menu").is_visible():
-                deed = {"shoot": "Shoot", "collide": "Ram"}[option["action"]]
+                deed = {"shoot": "Shoot", "collide": "Collide"}[option["action"]]
                 page.locator(".menu button", has_text=deed).click()
         else:
             press_until(page, ".yours input", "Shift+Tab")
             press_until(page, f".yours input[value={satellite}]", "ArrowRight")
+            page.keyboard.press("Space")
             press_until(page, ".choice input")
             for _ in range(30):
                 if page.evaluate("lesson.entry.orders").count(order):
@@ -77,6 +78,43 @@ def play_step(page, step, *, by_mouse):
         assert order in page.evaluate("lesson.entry.orders")
     press_until(page, ".commit")
     page.keyboard.press("Enter")
+
+
+def test_what_is_done_stays_done_and_nothing_is_chosen_for_the_player(address, open_page):
+    page = open_page(f"{address}/static/learn.html", (390, 844), reduced_motion="reduce")
+    page.locator("#progress", has_text="Step 1 of").wait_for()
+    assert page.locator("#board").bounding_box()["width"] == 390
+    assert page.locator("#next").is_hidden()
+    assert page.locator(".commit").is_hidden(), "there is nothing to commit"
+    click_area(page, "alpha:HVA")
+    page.click("#next")
+    page.locator("#progress", has_text="Step 2 of").wait_for()
+    assert page.locator(".yours :checked").count() == 0
+    page.locator(".choice", has_text="Choose one of your satellites").wait_for()
+    page.click("#back")
+    page.locator("#progress", has_text="Step 1 of").wait_for()
+    page.click("#next")
+    page.locator("#progress", has_text="Step 2 of").wait_for()
+
+
+def test_another_width_keeps_the_orders_and_the_result(address, open_page):
+    page = open_page(f"{address}/static/learn.html#step=2", (390, 844), reduced_motion="reduce")
+    page.locator("#progress", has_text="Step 2 of").wait_for()
+    diameter = "lesson.entry.choices.areas['alpha:P3'].hit.at(-1)"
+    on_phone = page.evaluate(diameter)
+    page.evaluate("lesson.entry.select('P3')")
+    page.locator(".choice .way", has_text="Prograde").click()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    until(page, f"{diameter} < {on_phone} / 1.3")
+    assert page.evaluate("lesson.entry.orders") == ["P3 prograde"]
+    page.wait_for_timeout(550)
+    page.click(".commit")
+    page.locator("#next:focus").wait_for()
+    result = page.text_content("#task")
+    with page.expect_response("**/api/lesson/2"):
+        page.set_viewport_size({"width": 390, "height": 844})
+    until(page, "lesson.playback.record.moments.length === 2 && lesson.playback.isAtEnd")
+    assert page.text_content("#task") == result
 
 
 def test_a_server_refuses_other_steps_and_other_bodies(address, open_page):

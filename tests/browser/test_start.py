@@ -1,9 +1,10 @@
 """The start page: a game at once, other games, two players, watching, and the way back to a game that was left."""
 
 import re
+import threading
 
 import pytest
-from driving import check_page, commit, open_table, ordering, until
+from driving import check_page, commit, open_table, ordering, own_page, until
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.server.requests import agent_choices, game_choices
@@ -49,9 +50,25 @@ def test_a_newcomer_gives_the_first_order_with_three_clicks(start):
     until(start, "page.playback.record.moments.length > 1")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_board_is_shown_while_games_are_prepared(tmp_path, monkeypatch, open_page, scheme):
+    event = threading.Event()
+    with own_page(tmp_path, monkeypatch, [("the rules", event.wait)]) as address:
+        page = open_page(address, color_scheme=scheme)
+        page.locator("#preparing", has_text="Preparing the rules: 1 of 2").wait_for()
+        assert page.locator("#board use").count() > 20
+        background = page.evaluate("getComputedStyle(document.querySelector('#board')).backgroundColor")
+        assert (background == "rgb(8, 11, 22)") == (scheme == "dark")
+        check_page(page, (1280, 800))
+        event.set()
+        page.locator("#play .main:enabled").wait_for()
+        page.locator("#caption:not(:empty)").wait_for(timeout=60_000)  # a game is played and drawn for it
+
+
 def test_levels_games_sides_and_clocks_are_chosen(start):
     start.locator(".levels .pick").nth(3).click()
-    start.locator("#foe", has_text="Telstar, rated 1070.").wait_for()
+    level = read_levels()[3]
+    start.locator("#foe", has_text=f"{level.name}, rated {level.rating}.").wait_for()
     start.click("#setting")
     start.select_option("#setup [name=preset]", "case1")
     start.locator("#setup label:has([value=bravo])").click()

@@ -1,5 +1,7 @@
 """Games at a table against a real server: by mouse, by touch, by keyboard alone, over lost connections."""
 
+import re
+
 import pytest
 from driving import (
     check_page,
@@ -61,8 +63,9 @@ def order_by_keyboard(page):
     assert len(page.evaluate("page.entry.orders")) <= 1
     page.wait_for_timeout(550)
     press_until(page, ".commit")
+    key = page.evaluate("page.entry.key")
     page.keyboard.press("Enter")
-    until(page, "page.entry.choices === null")
+    until(page, f"page.entry.choices === null || page.entry.key !== '{key}'")
 
 
 @pytest.mark.parametrize("bravo_has_a_mouse", [True, False])
@@ -104,6 +107,8 @@ def test_a_game_is_played_with_single_keys(page):
         assert page.evaluate("page.entry.selected") == "HVA"
         page.keyboard.press("2")
         page.keyboard.press("ArrowRight")
+        if page.evaluate("page.entry.choices.satellites.some(({ name }) => name === 'P2')"):
+            assert [order.split()[0] for order in page.evaluate("page.entry.orders")] == ["P2"]
         page.keyboard.press("g")
         page.keyboard.press("u")
         played = page.evaluate("page.playback.record.moments.length")
@@ -403,7 +408,7 @@ def test_a_stack_on_a_phone_opens_and_each_satellite_can_be_chosen(address, open
     assert page.evaluate("page.entry.selected") == "P3"
     assert page.locator(".menu").is_hidden()
     page.touchscreen.tap(*point_of(page, "alpha:P10"))  # in the sector ahead
-    page.locator(".menu button", has_text="Ahead to ").tap()
+    page.locator(".menu button", has_text="Prograde to ").tap()
     assert page.evaluate("page.entry.orders") == ["P3 prograde"]
 
 
@@ -426,17 +431,35 @@ def test_an_engagement_is_skipped_or_read_before_the_next_orders(address, open_p
     until(page, "page.entry.choices?.phase === 'movement'")
 
 
-def test_a_phone_gets_larger_satellites_and_another_width_other_ones(table, open_page):
+def test_another_width_draws_anew_and_keeps_all_that_was_chosen(address, open_page):
     diameter = "page.entry.choices.areas[page.entry.choices.satellites[1].area].hit.at(-1)"
-    page = open_page(table[1], (390, 844), reduced_motion="reduce")
+    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
+    page = open_page(alpha, (390, 844), reduced_motion="reduce")
     assert ordering(page)
-    orders = give_first(page)
+    commit(page)
+    until(page, "page.entry.choices?.turn === 2")
+    orders = give_first(page, 2)
+    page.evaluate("page.entry.select('P5')")
+    page.evaluate("page.isTheSame = true")
     on_phone = page.evaluate(diameter)
-    with page.expect_navigation():
-        page.set_viewport_size({"width": 1280, "height": 800})
-    assert ordering(page)
-    assert on_phone > 1.3 * page.evaluate(diameter)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    until(page, f"{diameter} < {on_phone} / 1.3")
     assert page.evaluate("page.entry.orders") == orders
+    assert page.evaluate("page.entry.selected") == "P5"
+    page.keyboard.press("1")
+    assert page.locator(".choice :checked").count() == 1, "the order of a satellite is still its order"
+    page.click(".undo")
+    assert page.evaluate("page.entry.orders") == orders[:1]
+
+    page.keyboard.press("p")
+    page.click(".step-start")
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(page, f"{diameter} === {on_phone} && page.lookedAt === null")
+    assert page.evaluate("page.playback.index") == 0
+    assert page.evaluate("page.isTheSame"), "the page was not loaded again"
+    page.click("#present")
+    commit(page)
+    until(page, "page.playback.record.moments.length > 3")
 
 
 def test_a_hint_can_be_taken_or_cancelled(address, open_page):
@@ -446,14 +469,87 @@ def test_a_hint_can_be_taken_or_cancelled(address, open_page):
     page.click("#ask-hint")
     page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
     text = page.text_content("#hint p")
-    assert not any(word in text for word in ("prograde", "collide", "noop", "radial"))
+    assert not any(word in text for word in ("radial_", "noop", "undefined"))
     orders = page.evaluate("page.hinted.orders")
+    page.wait_for_timeout(550)
     page.click("#take-hint")
     assert sorted(page.evaluate("page.entry.orders")) == sorted(orders)
     page.click("#ask-hint")
     page.keyboard.press("Escape")
     assert page.locator("#hint").is_hidden()
     assert page.evaluate("document.activeElement.id") == "ask-hint"
+
+
+def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it(address, open_page):
+    page = open_page(address, reduced_motion="reduce")
+    page.click("#play .main:enabled")
+    page.wait_for_url("**/table.html#*")
+    assert ordering(page)
+    page.click("#ask-hint")
+    page.locator("#hint", has_text="does not count for your rating").wait_for()
+    page.click("#close-hint")
+    assert not page.evaluate("OwnGames.find(page.table).hinted")
+    page.click("#ask-hint")
+    show = page.locator("#show-hint").bounding_box()
+    page.click("#show-hint")
+    cancel = page.locator("#close-hint", has_text="Cancel").bounding_box()
+    page.locator("#take-hint").wait_for(timeout=60_000)
+    take = page.locator("#take-hint").bounding_box()
+    assert cancel["x"] + cancel["width"] < min(take["x"], show["x"])
+    page.evaluate("document.querySelector('#take-hint').click()")
+    assert page.evaluate("page.entry.orders") == [], "it came while somebody was clicking"
+    page.wait_for_timeout(550)
+    page.click("#take-hint")
+    page.click("#ask-hint")
+    page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
+    (state,) = page.evaluate(
+        "request('/api/games', { games: [OwnGames.find(page.table)].map(({ table, secret }) => ({ table, secret })) }).then(({ games }) => games)"
+    )
+    assert state["hinted"]
+
+
+def test_the_result_comes_after_the_last_engagement_was_shown(address, open_page):
+    last = 'extends = "geo_patrol"\nturn_limit = 1\n[bravo.patrols]\nformation = [[7, 4]]\n'
+    _, alpha, _, _ = open_table(address, scenario=last, seed=5, alpha="link", bravo="idle")
+    page = open_page(alpha, reduced_motion="no-preference")
+    until(page, "page.entry.choices?.phase === 'movement'")
+    commit(page)
+    until(page, "page.entry.choices?.phase === 'engagement' && page.entry.isShown")
+    page.evaluate("page.playback.speed = 0.01")
+    give_first(page)
+    commit(page)
+    page.locator(".commit:enabled", has_text="Skip").wait_for()
+    until(page, "page.ending !== null && page.state.phase === 'drift'")
+    assert page.text_content("#when").endswith("Engagement")
+    assert not page.title().startswith("Over")
+    assert page.text_content("#aim").startswith("Keep your HVA")
+    assert page.locator("#next").is_hidden()
+    page.click(".commit")
+    until(page, "document.body.dataset.state === 'over'")
+    assert page.text_content("#when").endswith("Over")
+    assert page.title().startswith("Over")
+    page.locator("#next", has_text="The result").wait_for()
+
+
+def test_a_turn_without_an_engagement_says_so_once(page):
+    commit(page)
+    page.locator("#tell", has_text="Turn 1 had no engagement").wait_for()
+    commit(page)
+    until(page, "page.entry.choices?.turn === 3 && page.danger !== null || page.entry.choices?.phase === 'engagement'")
+    assert "no engagement" not in page.text_content("#tell")
+
+
+def test_nothing_of_the_aim_is_cut_on_a_phone(address, open_page):
+    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="level:vanguard")
+    page = open_page(alpha, (390, 844), reduced_motion="reduce")
+    assert ordering(page)
+    assert re.search(r"HVA \(High Value Asset\).* \d+ points win\.$", page.text_content("#aim"))
+    cut = """() => [...document.querySelectorAll('#aim, .who span, .when, .foot > *, .way, .head *, .sofar h2, #tell')]
+      .filter((one) => one.offsetParent && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1) && getComputedStyle(one).display !== 'inline')
+      .map((one) => one.outerHTML)"""
+    for name in page.evaluate("page.entry.choices.satellites.map(({ name }) => name)"):
+        page.evaluate("name => page.entry.select(name)", name)
+        assert page.evaluate(cut) == []
 
 
 def test_the_warning_counts_the_guards_that_are_ordered(address, open_page):

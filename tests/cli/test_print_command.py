@@ -11,7 +11,9 @@ from geo_patrol.cli.app import app
 from geo_patrol.config.toml_files import worksheet_names
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.mission import point_name
-from geo_patrol.flight.pictures.sheets import mission_sheets
+from geo_patrol.flight.pictures.scene import blank_map
+from geo_patrol.flight.pictures.sheets import handout, mission_sheets
+from geo_patrol.scenes.satellites import token_label
 from geo_patrol.scenes.shapes import Circle, Polygon, Polyline, Text
 from geo_patrol.scenes.sheets import HEIGHT, PAPERS, WIDTH, fit, game_sheets
 from geo_patrol.scenes.worksheets import Worksheet, worksheet_markdown, worksheet_pages
@@ -96,17 +98,18 @@ def test_sheets_of_a_preset(preset):
                 assert 0 <= x <= drawing.width
                 assert 0 <= y <= drawing.height
     for side in ("alpha", "bravo"):
-        names = [satellite.id.short for satellite in game.satellites(side)]
+        names = [token_label(satellite.id.number) for satellite in game.satellites(side)]
         orders = [text for name in sheets if name.startswith(f"orders-{side}") for text in texts(sheets[name])]
         assert orders.count("move") == orders.count("engage") == min(game.config.turn_limit, 50)
-        assert [text for text in texts(sheets[f"score-{side}"]) if text in names] == names
+        headings = [shape.text for shape in sheets[f"score-{side}"].shapes if isinstance(shape, Text) and shape.bold]
+        assert headings[1:] == [*names, "goal", "fuel", "score"]
         at = texts(sheets["board"]).index(side)
         shown = {
             name: int(sector)
-            for sector, here in re.findall(r"(\d+): ([HVAP0-9 ]*?)(?:   |$)", texts(sheets["board"])[at + 1])
-            for name in here.split()
+            for here, sector in re.findall(r"([H0-9, ]+) in (\d+)", texts(sheets["board"])[at + 1])
+            for name in here.strip().split(", ")
         }
-        assert shown == {satellite.id.short: satellite.sector for satellite in game.satellites(side)}
+        assert shown == {token_label(satellite.id.number): satellite.sector for satellite in game.satellites(side)}
 
 
 VALUES = {
@@ -243,7 +246,7 @@ POINT = 25.4 / 72
 @pytest.mark.parametrize("paper", PAPERS)
 def test_type_is_at_least_11_points_where_the_page_has_room(preset, paper):
     sheets = game_sheets(Game(preset))
-    for name in ("tokens", "rules", "reference"):
+    for name in ("tokens", "rules", "turn", "reference"):
         scale = fit(sheets[name], PAPERS[paper])[0] / sheets[name].width
         sizes = [shape.size * scale / POINT for shape in sheets[name].shapes if isinstance(shape, Text)]
         in_pictures = {"tokens": ("goal", "H"), "rules": ("Earth", "H")}.get(name, ())
@@ -253,6 +256,30 @@ def test_type_is_at_least_11_points_where_the_page_has_room(preset, paper):
             if text not in in_pictures and not text.isdecimal()
         ]
         assert min(written) >= 10.6 if paper == "letter" else min(written) >= 11, name
+
+
+@pytest.mark.parametrize("name", mission_names())
+def test_type_of_a_mission_is_at_least_11_points_on_maps_of_the_usual_size(name):
+    mission = load_mission(name)
+    drawings = [handout(mission), *([blank_map(mission)] if mission.columns <= 25 else [])]
+    for drawing in drawings:
+        scale = fit(drawing, PAPERS["a4"])[0] / drawing.width
+        sizes = [shape.size * scale / POINT for shape in drawing.shapes if isinstance(shape, Text)]
+        assert min(sizes) >= 11
+
+
+WORDS = {"collide": r"\b[Rr]am(s|med)?\b", "satellite": r"\b[Pp]ieces?\b"}
+"""Words of the rules, and others for the same thing."""
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_sheets_have_one_word_for_each_thing(preset):
+    sheets = game_sheets(Game(preset))
+    written = " ".join(text for drawing in sheets.values() for text in texts(drawing))
+    for word, other in WORDS.items():
+        assert word in written
+        assert not re.search(other, written)
+    assert written.count("High Value Asset") == 1
 
 
 @pytest.mark.parametrize("name", worksheet_names())

@@ -1,4 +1,4 @@
-"""``geo-patrol tournament``, ``sprt`` and ``sweep``: their output, their files, and their messages about wrong input."""
+"""``geo-patrol tournament`` and ``sprt``: their output, their files, and their messages about wrong input."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol.cli.app import app
-from geo_patrol.evaluation import Sprt, play_sprt, play_sweep, play_tournament, sprt
+from geo_patrol.evaluation import Sprt, play_sprt, play_tournament, sprt
 from geo_patrol.evaluation.plots import short_names
 
 pytestmark = pytest.mark.usefixtures("without_workers")
@@ -120,58 +120,9 @@ def test_a_folder_that_cannot_be_written_is_reported_before_playing(command, tmp
     monkeypatch.setattr("geo_patrol.evaluation.executors.play_chunk", lambda *_: pytest.fail("played"))
     (tmp_path / "file").write_text("")
     out = tmp_path / "file" / "out"
-    ran = run(*(TOURNAMENT if command == "tournament" else SWEEP), "--out", out)
+    ran = run(*(TOURNAMENT if command == "tournament" else ("sweep", "-v", "turn_limit=1,2")), "--out", out)
     assert ran.exit_code == 2
     assert ran.stderr == f"geo-patrol: {out} cannot be written: {tmp_path / 'file'} is not a folder\n"
-
-
-SWEEP = ("sweep", "-c", "case1", "-v", "bravo.patrols.ammo=0,3", "-v", "alpha.patrols.fuel=60..100..20")
-
-
-def test_sweep_prints_and_writes_its_table(tmp_path):
-    arguments = (*SWEEP, "--agents", "scripted", "random", "-n", 4, "--seed", 1, "--out", tmp_path)
-    ran = run(*arguments)
-    assert (ran.exit_code, ran.stderr) == (0, "")
-    result = play_sweep(
-        "scripted",
-        "random",
-        ["bravo.patrols.ammo=0,3", "alpha.patrols.fuel=60..100..20"],
-        config="case1",
-        games=4,
-        seed=1,
-    )
-    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
-    as_alpha = next(iter(result.win_rates().values()))
-    assert rows == [(*cell, f"{100 * tally.win_rate:.1f}") for cell, tally in zip(result.cells, as_alpha, strict=True)]
-    written = json.loads((tmp_path / "sweep.json").read_text())
-    assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
-    listed = read_csv(tmp_path / "sweep.csv")
-    assert [(row["bravo.patrols.ammo"], row["alpha.patrols.fuel"]) for row in listed] == list(result.cells)
-    assert [row["first_as_alpha_wins"] for row in listed] == [str(tally.wins) for tally in as_alpha]
-    assert [float(row["draw_rate"]) for row in listed] == result.draw_rates()
-    assert_plots(tmp_path / "sweep")
-
-
-def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    varied = ["-v", "turn_limit=1,2", "-v", "rules=book,code", "-v", "bravo.odds.shoot.0=0.5,1"]
-    files = ["--csv", tmp_path / "cells.csv", "--parquet", tmp_path / "cells.parquet"]
-    ran = run("sweep", *varied, "-a", "idle", "idle", "-n", 4, "--seed", 1, *files)
-    assert (ran.exit_code, ran.stderr) == (0, "")
-    table = parquet.read_table(tmp_path / "cells.parquet").to_pylist()
-    assert [{key: str(value) for key, value in row.items()} for row in table] == read_csv(tmp_path / "cells.csv")
-    assert len(table) == 8
-    assert [row["turn_limit"] for row in table] == [1] * 4 + [2] * 4
-    assert [row["rules"] for row in table[:3]] == ["book", "book", "code"]
-    assert [row["bravo.odds.shoot.0"] for row in table[:2]] == [0.5, 1.0]
-    assert (table[0]["alpha_games"], table[0]["bravo_games"], table[0]["draw_rate"]) == (4, 4, 1.0)
-
-
-def test_parquet_without_its_package_is_an_error_before_anything_is_played(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    ran = run("sweep", "-v", "turn_limit=1", "--parquet", tmp_path / "cells.parquet")
-    assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: pyarrow is not installed: pip install 'geo_patrol[parquet]'\n"
 
 
 @pytest.mark.parametrize(
@@ -182,29 +133,6 @@ def test_ray_without_its_package_is_an_error_before_anything_is_played(command, 
     ran = run(*command, "--ray", "local")
     assert ran.exit_code == 2
     assert ran.stderr == "geo-patrol: ray is not installed: pip install 'geo_patrol[ray]'\n"
-
-
-@pytest.mark.parametrize(
-    "varied",
-    [["turn_limit=1..3"], ["turn_limit=1,2", "rules=book,code", "alpha.patrols.ammo=0,1", "bravo.patrols.ammo=0,1"]],
-)
-def test_sweeps_of_other_sizes_are_plotted(varied, tmp_path):
-    options = [option for vary in varied for option in ("--vary", vary)]
-    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
-    assert (ran.exit_code, ran.stderr) == (0, "")
-    assert_plots(tmp_path / "sweep")
-
-
-def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
-    varied = ["turn_limit=1", "rules=book", "alpha.patrols.ammo=0..12"]
-    options = [option for vary in varied for option in ("--vary", vary)]
-    ran = run("sweep", *options, "-a", "idle", "idle", "-n", 2, "--seed", 1, "--out", tmp_path)
-    assert ran.exit_code == 0
-    assert (
-        ran.stderr
-        == "geo-patrol: no sweep.png: a picture would need more than 24 heat maps, or one of more than 100 rows\n"
-    )
-    assert (tmp_path / "sweep.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -222,8 +150,6 @@ def test_a_sweep_of_too_many_pictures_has_none(tmp_path):
         (("tournament", "idle", "nowhere.py:Bot"), "agent 'nowhere.py:Bot': there is no file"),
         (("sprt", "idle", "random", "--elo0", 30), "elo0 must be less than elo1, got 30 and 20"),
         (("sprt", "idle", "random", "--alpha", 0.7), "alpha must be a probability above 0 and below 0.5, got 0.7"),
-        (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
-        (("sweep", "-v", "turn_limit=3..1"), "the smaller end comes first"),
     ],
 )
 def test_wrong_input_is_reported_in_one_line(arguments, message):
@@ -244,8 +170,6 @@ def test_missing_packages_are_reported(monkeypatch, tmp_path):
     ran = run("tournament", "idle", "random")
     assert ran.exit_code == 2
     assert "scipy is not installed: pip install 'geo_patrol[stats]'" in ran.stderr
-    ran = run("sweep", "-v", "turn_limit=1", "-a", "idle", "idle", "-n", 2)  # which needs none
-    assert ran.exit_code == 0
 
 
 def test_names_are_as_short_as_they_can_be():

@@ -9,7 +9,7 @@ import pytest
 from executors import InlineExecutor
 
 from geo_patrol import AgentError, load_config
-from geo_patrol.evaluation import WorkerError, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation import WorkerError, play_sprt, play_study, play_sweep, play_tournament
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker, run_tasks
 from geo_patrol.evaluation.ray_executor import RayExecutor
@@ -69,6 +69,15 @@ def test_campaigns_on_two_nodes_are_those_of_one_process(cluster, local):
         sweep = {"vary": ["turn_limit=1..4"], "config": "case4", "games": 8, "seed": 3}
         there = play_sweep("random", "turtle", **sweep, executor=executor)
         assert tables(there) == tables(play_sweep("random", "turtle", **sweep, executor=InlineExecutor()))
+        question = {"kind": "threshold", "factor": {"turn_limit": "1..4"}, "rate": 0.5, "games": 1000}
+        study = {
+            "title": "study",
+            "config": "case4",
+            "agents": ["turtle", ["random", "turtle"]],
+            "question": [question],
+        }
+        there = play_study(study, executor=executor)
+        assert tables(there) == tables(play_study(study, executor=InlineExecutor()))
         test = {"config": "case4", "seed": 3, "max_games": 3 * 2 * CHUNK_PAIRS}
         there = play_sprt("turtle", "random", **test, executor=executor)
         assert tables(there) == tables(play_sprt("turtle", "random", **test, executor=InlineExecutor(1)))
@@ -85,7 +94,8 @@ def test_files_of_agents_travel_with_the_work(cluster, tmp_path):
     (here,) = [play_in_worker(chunk).result for chunk in chunks]
     with RayExecutor(cluster.address, [name]) as executor:
         shutil.rmtree(folder)
-        ((_, (there, _)),) = run_tasks(executor, play_in_worker, chunks)
+        ((_, played),) = run_tasks(executor, play_in_worker, chunks)
+    there = played.result
     assert there.failures == ()
     assert there.illegal_orders.sum() > 0
     np.testing.assert_array_equal(there.scores, here.scores)

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import arrange, games, play_on, small
+from strategies import OPEN_PRESETS, arrange, games, play_on, small
 
 from geo_patrol import Game, load_config, observation_names, preset_names
 from geo_patrol.board import adjacent_sectors, azimuth_of, ring_of, sector_at
@@ -121,7 +121,7 @@ def test_elements_have_the_values_of_their_names(game):
             compare(game, side, encoding)
 
 
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", OPEN_PRESETS)
 def test_elements_have_the_values_of_their_names_in_presets(preset):
     game = Game(preset, seed=1)
     for phases in (0, 1, 6, 9):
@@ -134,9 +134,11 @@ def test_elements_have_the_values_of_their_names_in_presets(preset):
 @pytest.mark.parametrize(("encoding", "size", "kind"), [("onehot", 1591, np.float32), ("tokens", 249, np.int16)])
 def test_sizes_are_the_same_for_all_presets(encoding, size, kind):
     for preset in preset_names():
+        hides_enemies = load_config(preset).hides_enemies
         observation = Game(preset, seed=1).observation("alpha", encoding)
-        assert (observation.shape, observation.dtype) == ((size,), kind)
-    assert len(observation_names(encoding)) == size
+        assert (observation.shape, observation.dtype) == ((size + 13 * hides_enemies,), kind)
+        assert len(observation_names(encoding, hides_enemies=hides_enemies)) == len(observation)
+    assert observation_names(encoding, hides_enemies=True)[:size] == observation_names(encoding)
 
 
 def test_larger_boards_lengthen_only_onehot():

@@ -33,6 +33,8 @@ OPTIONS = [
     {"mask_in": "none", "reward": "outcome"},
     {"config": "case3", "max_cycles": 9},
     {"config": "od2d", "observation": "tokens", "mask_in": "none"},
+    {"config": "geo_patrol_hidden"},
+    {"config": "geo_patrol_hidden", "observation": "tokens", "mask_in": "info", "max_cycles": 11},
 ]
 IDS = [environment_id(preset) for preset in preset_names()]
 NOOPS = np.zeros(11, np.int64)

@@ -86,7 +86,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
             play_tournament(["random", "idle"], **{**arguments, **changed})
     with pytest.raises(FolderError, match="the list of agents was"):
         play_tournament(["idle", "random"], **arguments)
-    with pytest.raises(FolderError, match="the command was 'tournament' and is now 'sweep'"):
+    with pytest.raises(FolderError, match="the command was 'tournament' and is now 'study'"):
         play_sweep("random", "idle", ["turn_limit=1"], **arguments)
     journal = tmp_path / "out" / GAMES
     for damage in (b"no json", b"{}", journal.read_bytes().replace(b'"task":0', b'"task":9').strip()):
@@ -214,7 +214,8 @@ def test_reprs_are_short(without_workers):
     assert repr(tournament) == f"<Tournament of idle, random: {tournament.config.title}, 2 games per pairing, seed 1>"
     sweep = play_sweep(*agents, ["turn_limit=1,2"], config="case1", games=2, seed=1)
     assert repr(sweep) == (
-        f"<Sweep of turn_limit: idle against random, {sweep.title}, 2 cells, 2 games per cell, seed 1>"
+        "<Study 'idle against random: turn_limit': turn_limit varied in 2 cells, idle-random, random-idle,"
+        f" 1 games per cell and pair, seed 1, {sweep.digest}>"
     )
     sprt = play_sprt(*agents, config=config, max_games=2, seed=1)
     assert repr(sprt).startswith(f"<SprtResult idle against random, {sprt.match.config.title}, 2 games, seed 1:\n")

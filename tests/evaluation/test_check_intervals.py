@@ -13,8 +13,8 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "check_intervals.py"
 @pytest.mark.parametrize(
     ("second", "labels"),
     [
-        ("idle", ["as alpha", "as bravo", "total", "sweep: random (alpha) wins", "sweep: random (bravo) wins"]),
-        ("random", ["as alpha", "as bravo", "total", "sweep: alpha wins", "sweep: bravo wins"]),
+        ("idle", ["as alpha", "as bravo", "total"]),
+        ("random", ["as alpha", "as bravo", "total", "alpha wins", "bravo wins"]),
     ],
 )
 def test_a_line_for_each_side_and_the_total(second, labels):
@@ -22,5 +22,5 @@ def test_a_line_for_each_side_and_the_total(second, labels):
     result = subprocess.run([*command, "--config", "case1"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert [line.startswith(label) for line, label in zip(lines, labels, strict=True)] == [True] * 5
+    assert [line.startswith(label) for line, label in zip(lines, labels, strict=True)] == [True] * len(labels)
     assert all(re.search(r"long-run rate \d+\.\d%, covered \d+\.\d%", line) for line in lines)

@@ -1,13 +1,12 @@
 """Executors: matches, tournaments, sweeps and sequential tests are the same on any of them."""
 
 import json
-import threading
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import count
 
 import numpy as np
 import pytest
-from executors import InlineExecutor
+from executors import InlineExecutor, LastFirstExecutor
 
 from geo_patrol import AgentError, play_match
 from geo_patrol.evaluation import WorkerError, play_sprt, play_sweep, play_tournament
@@ -17,28 +16,6 @@ from geo_patrol.evaluation.executors import run_tasks
 
 SETTINGS = {"config": "case4", "overrides": {"turn_limit": 2}, "games": 4 * CHUNK_PAIRS + 4, "seed": 5}
 AGENTS = ("random", "idle", "turtle")
-
-
-class LastFirstExecutor(Executor):
-    """Collects a number of tasks, then finishes the last one first, in another thread."""
-
-    max_pending = 5
-
-    def __init__(self):
-        self._stack, self._lock = [], threading.Lock()
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        with self._lock:
-            self._stack.append((future, fn, args, kwargs))
-        threading.Timer(0.02, self._run_last).start()
-        return future
-
-    def _run_last(self):
-        with self._lock:
-            future, fn, args, kwargs = self._stack.pop()
-        if future.set_running_or_notify_cancel():
-            future.set_result(fn(*args, **kwargs))
 
 
 class FailingExecutor(InlineExecutor):

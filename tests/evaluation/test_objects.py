@@ -51,7 +51,8 @@ def test_objects_play_sequential_tests_and_sweeps():
     result = play_sprt(make_agent("scripted"), "idle", seed=1)
     assert (result.verdict, len(result.match)) == ("elo1", 32)
     grid = {"vary": ["turn_limit=1,2"], "games": 4, "seed": 1}
-    assert play_sweep(make_agent("random"), Remembering(), **grid).agents == ("random", "remembering")
+    sweep = play_sweep(make_agent("random"), Remembering(), **grid)
+    assert sweep.plan.file.agents == (("random", "remembering"), ("remembering", "random"))
     by_name = play_sweep("random", "random", **grid)
     agent = make_agent("random")
     assert play_sweep(agent, agent, **grid).to_dict() == by_name.to_dict()
@@ -130,7 +131,13 @@ def test_tables_have_the_columns_of_the_files():
     with pytest.raises(ValueError, match="table must be 'ratings' or 'pairings', got 'games'"):
         tournament.rows("games")
     sweep = play_sweep("random", "idle", ["turn_limit=1,2"], games=2, seed=1)
-    assert [row["turn_limit"] for row in sweep.rows()] == [1, 2]
+    rows = [row for row in sweep.rows() if row["measure"] == "draws"]
+    assert [(row["turn_limit"], row["alpha"]) for row in rows] == [
+        (1, "random"),
+        (1, "idle"),
+        (2, "random"),
+        (2, "idle"),
+    ]
 
 
 def test_data_frames_need_pandas():

@@ -1,44 +1,44 @@
-"""Sweeps: every cell is a match of its own configuration, and specifications of variations are validated."""
+"""Sweeps, the short form of studies: every cell is a match of its own configuration, and variations are validated."""
 
 import json
 
+import numpy as np
 import pytest
 
 from geo_patrol import ConfigError, play_match
 from geo_patrol.evaluation import play_sweep
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.sweep import parse_variation
+from geo_patrol.evaluation.study_file import parse_variation
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
 
 def test_every_cell_is_the_match_of_its_configuration():
-    sweep = play_sweep(
-        "scripted", "random", ["bravo.patrols.ammo=0..1", "alpha.patrols.fuel=60,100"], config="case1", games=6, seed=4
-    )
-    assert sweep.cells == (("0", "60"), ("0", "100"), ("1", "60"), ("1", "100"))
-    assert sweep.shape == (2, 2)
-    for i, (ammo, fuel) in enumerate(sweep.cells):
-        overrides = [f"bravo.patrols.ammo={ammo}", f"alpha.patrols.fuel={fuel}"]
+    keys = ["bravo.patrols.ammo", "alpha.patrols.fuel"]
+    vary = [f"{keys[0]}=0..1", f"{keys[1]}=60,100"]
+    sweep = play_sweep("scripted", "random", vary, config="case1", games=6, seed=4)
+    assert [cell.values for cell in sweep.plan.cells] == [(0, 60), (0, 100), (1, 60), (1, 100)]
+    assert sweep.plan.file.agents == (("scripted", "random"), ("random", "scripted"))
+    for number, cell in enumerate(sweep.plan.cells):
+        overrides = dict(zip(keys, cell.values, strict=True))
         match = play_match("scripted", "random", config="case1", overrides=overrides, games=6, seed=4)
-        summary = match.summary()
-        as_alpha, as_bravo = (win_rates[i] for win_rates in sweep.win_rates().values())
-        assert (as_alpha.wins, as_alpha.games) == (summary.as_alpha.wins, 3)
-        assert as_bravo.win_interval == summary.as_bravo.win_interval
-        assert sweep.results[i].mean_turns == summary.total.mean_turns
-        assert sweep.results[i].illegal_orders == summary.total.illegal_orders
+        for first_side, (pair, sides) in enumerate([(0, [0, 1]), (1, [1, 0])]):
+            games, played = sweep.games[number, pair], match.games[match.first_side == first_side]
+            np.testing.assert_array_equal(games["scores"], played["scores"][:, sides])
+            np.testing.assert_array_equal(games["illegal_orders"], played["illegal_orders"][:, sides])
+            np.testing.assert_array_equal(games["turns"], played["turns"])
+            np.testing.assert_array_equal(games["reasons"], played["reasons"])
 
 
 def test_an_agent_against_itself_shows_the_sides():
     sweep = play_sweep("random", "random", ["alpha.patrols.fuel=1,100"], config="case1", games=20, seed=4, processes=1)
-    alpha, bravo = sweep.win_rates().values()
-    for i, (fuel,) in enumerate(sweep.cells):
-        overrides = {"alpha.patrols.fuel": int(fuel)}
+    for number, cell in enumerate(sweep.plan.cells):
+        overrides = {"alpha.patrols.fuel": cell.values[0]}
         match = play_match("random", "random", config="case1", overrides=overrides, games=20, seed=4)
         alpha_won = (match.winner != DRAW) & (match.winner == match.first_side)
-        assert (alpha[i].wins, alpha[i].games) == (alpha_won.sum(), 20)
-        assert alpha[i].wins + bravo[i].wins + (match.winner == DRAW).sum() == 20
+        np.testing.assert_array_equal(sweep.games[number, 0]["winner"] == 0, alpha_won)
+        np.testing.assert_array_equal(sweep.games[number, 0]["winner"] == DRAW, match.winner == DRAW)
 
 
 def test_a_sweep_can_be_resumed(tmp_path):
@@ -47,29 +47,33 @@ def test_a_sweep_can_be_resumed(tmp_path):
     whole = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
     lines = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
     (tmp_path / GAMES).write_bytes(lines[1])
-    again = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
+    again = play_sweep(
+        "random", "idle", vary, **{**arguments, "seed": None}, folder=tmp_path
+    )  # takes that of the folder
     assert again.to_dict() == whole.to_dict()
     written = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
     assert written[0] == lines[1]  # not written again
-    assert sorted(json.loads(line)["task"] for line in written) == [0, 1, 2]
+    assert sorted(json.loads(line)["block"] for line in written) == sorted(json.loads(line)["block"] for line in lines)
 
 
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("a.b=0..4", ("0", "1", "2", "3", "4")),
-        ("a.b = 60, 80,100", ("60", "80", "100")),
-        ("a=0..1..0.25", ("0.00", "0.25", "0.50", "0.75", "1.00")),
-        ("a=-2..0,5", ("-2", "-1", "0", "5")),
+        ("a.b=0..4", (0, 1, 2, 3, 4)),
+        ("a.b = 60, 80,100", (60, 80, 100)),
+        ("a=0..1..0.25", (0.0, 0.25, 0.5, 0.75, 1.0)),
+        ("a=-2..0,5", ("-2", "-1", "+0", 5)),
+        ("a=+10%,-1", ("+10%", "-1")),
         ("rules=book,code", ("book", "code")),
-        ("a=[[0, 2]],[[-1, 1], [1, 1]]", ("[[0, 2]]", "[[-1, 1], [1, 1]]")),
-        ('title="a, b",c', ('"a, b"', "c")),
-        ("a={ low = 1, high = 2 },3", ("{ low = 1, high = 2 }", "3")),
-        ("a=0.5", ("0.5",)),
+        ("a=[[0, 2]],[[-1, 1], [1, 1]]", ([[0, 2]], [[-1, 1], [1, 1]])),
+        ('title="a, b",c', ("a, b", "c")),
+        ("a={ low = 1, high = 2 },3", ({"low": 1, "high": 2}, 3)),
+        ("a=0.5", (0.5,)),
     ],
 )
 def test_parsing_variations(text, values):
-    assert parse_variation(text).values == values
+    _, factor = parse_variation(text)
+    assert factor.values == values
 
 
 @pytest.mark.parametrize(

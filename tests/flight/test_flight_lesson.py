@@ -52,13 +52,23 @@ def test_any_other_order_shows_the_hint(name):
 @pytest.mark.parametrize(
     ("name", "phrases"),
     [
-        ("launch", ["flight of 15 turns", "24 green points", "all 3 grids away", "Fly to D13", "You are at D13"]),
-        ("velocity", ["L3 U1, leads to C10", "coasted to C10", "earns 1 point"]),
+        (
+            "launch",
+            [
+                "flight has 15 turns",
+                "24 green points",
+                "all 3 grids away",
+                "Choose D13",
+                "You are at D13",
+                "3 left, 1 up",
+            ],
+        ),
+        ("velocity", ["3 left, 1 up, leads to C10", "coasted to C10", "earns 1 point"]),
         (
             "gravity",
             ["leads to B7 now, and gravity from there to C7", "3 points for exploring", "there 1 for", "up to 5"],
         ),
-        ("engines", ["any of 8 directions", "costs 2 points", "reach F5 now", "at G6", "move is now R2 D1"]),
+        ("engines", ["any of 8 directions", "costs 2 points", "reach F5 now", "at G6", "move is now 2 right, 1 down"]),
         ("limits", ["lead to E6 now, onto the planet", "passed the planet at E7"]),
         ("score", ["Explore 6, survey 7, microgravity 12, fuel -4: 21 points"]),
     ],
@@ -105,7 +115,7 @@ def test_what_a_text_speaks_of_is_on_the_map(name):
 def test_the_story_of_a_turn():
     flight = Flight.from_orders("sample", ["launch D13", *["coast"] * 5, "engines down-right"])
     launch, velocity, *_, engines = map(turn_story, flight.turns)
-    assert launch == ["Launch: L3 U1, from E16 to D13.", "Points: none."]
+    assert launch == ["Launch: 3 left, 1 up, from E16 to D13.", "Points: none."]
     assert velocity == [
         "Coast: the last move again, from D13 to C10.",
         "Gravity: none here.",

@@ -27,6 +27,7 @@ def test_example_trains_and_plays(library, tmp_path):
     assert f"<MatchResult {LIBRARIES[library]} against scripted, GEO Patrol, 200 games" in result.stdout
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's own, of TorchScript
 def test_the_network_of_sb3_is_saved_and_plays_by_name(tmp_path):
     pytest.importorskip("sb3_contrib")
     subprocess.run([sys.executable, EXAMPLES / "sb3_ppo.py", "0", "--out", "net.pt"], cwd=tmp_path, check=True)

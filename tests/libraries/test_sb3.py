@@ -178,7 +178,7 @@ def test_invalid_input():
     env.reset()
     with pytest.raises(RuntimeError, match="call step_async before step_wait"):
         env.step_wait()
-    with pytest.raises(ValueError, match="actions have shape"):
+    with pytest.raises(ValueError, match=r"actions must be \(2, 11\) order codes, got shape \(3, 11\)"):
         env.step(np.zeros((3, 11), np.int64))
     env.close()
     with pytest.raises(RuntimeError, match="closed"):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from geo_patrol.flight import Flight, load_mission, random_flight, solve
+from geo_patrol.flight.flight import move_words
 from geo_patrol.flight.lesson import FlightLesson
 from geo_patrol.server import flights
 from geo_patrol.server.app import Server
@@ -22,6 +24,7 @@ from geo_patrol.server.tables import TableStore
 
 SHORT = 'extends = "sample"\nturns = 3\n'
 WINNING = ["launch D13", "coast", "engines down"]
+BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -87,6 +90,24 @@ def test_a_flight_equals_the_engines(client, mission):
     assert dict(state["points"]).items() <= flight.score_sheet.items()
     (row,) = day.ranking()
     assert (row["score"], row["turns"], row["accomplished"]) == (flight.score, flight.turn, flight.is_success)
+
+
+@pytest.mark.parametrize("mission", ["sample", "base_camp", "docking_race", "touchdown"])
+def test_what_an_order_means_is_what_it_does(mission):
+    flight = Flight(mission)
+    for code in BEST[mission]["orders"]:
+        order = flight.order_text(code)
+        choices = {choice["order"]: choice["means"] for choice in flights.flight_record(flight)["choices"]}
+        turn = flight.fly(order)
+        if turn.end == turn.start:
+            expected = "stays where it is"
+        elif turn.mode == "flying":
+            expected = f"The move is then {move_words(turn.move)}, each turn"
+        else:
+            expected = {"landed": "lands there", "docked": "docks there"}[turn.mode]
+        assert expected in choices[order]
+    lost = flights.flight_record(Flight.from_orders("sample", ["launch B16"]))["choices"][0]
+    assert (lost["order"], lost["means"]) == ("coast", "The ship leaves the map and is lost in space.")
 
 
 def test_the_best_flight_counts_and_equal_ones_rank_equally(client):
@@ -309,13 +330,18 @@ def test_a_damaged_file_is_named(tmp_path):
 
 def test_the_missions_of_the_package_are_offered_from_easy_to_hard(client):
     offered = client.get("/api/missions").json()
-    names = [mission["name"] for _, missions in offered["levels"] for mission in missions]
+    missions = [mission for _, missions in offered["levels"] for mission in missions]
+    names = [mission["name"] for mission in missions]
     assert sorted(names) == sorted(flights.mission_names())
-    levels = [[load_mission(mission["name"]) for mission in missions] for _, missions in offered["levels"]]
-    assert [{(one.is_probe, one.advanced) for one in level} for level in levels] == [
-        {(True, False)}, {(False, False)}, {(False, True)},
-    ]  # fmt: skip
-    assert (names[0], names[3], names[-1]) == ("sample_probe", "sample", "grand_tour")
+    assert names[:2] == ["sample_probe", "sample"]
+    assert names[-1] == "grand_tour"
+    difficulties = [mission["difficulty"] for mission in missions]
+    assert difficulties == sorted(difficulties)
+    assert set(difficulties) == {1, 2, 3, 4, 5}
+    assert [level for level, _ in offered["levels"]] == ["Easy", "Medium", "Hard"]
+    for mission in missions:
+        assert mission["task"].endswith((".", "?"))
+        assert mission["known"]
     assert [line for line, _ in offered["scoring"]] == ["explore", "survey", "microgravity", "fuel"]
 
 

@@ -24,11 +24,15 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from geo_patrol import load_config
+from geo_patrol.browser.records import game_record
 from geo_patrol.cli.app import app
 from geo_patrol.cli.play import GameSaver, start_game
+from geo_patrol.server import local
 from geo_patrol.server.app import Server
 from geo_patrol.server.local import LocalPage, running_address
 from geo_patrol.server.tables import TableStore
+from geo_patrol.sessions.live import LiveGame
 
 
 def games():
@@ -74,6 +78,79 @@ def test_pages_are_there_at_once_and_games_when_they_are_prepared(page):
         until_ready(client)
         assert client.get("/api/ready").json()["page"] == "/static/table.html#table=1"
         assert client.get("/api/tables").text == "games"
+
+
+def test_a_board_at_rest_and_its_colors_are_there_before_games(page):
+    with TestClient(page) as client:
+        client.get(f"/?key={page.key}")
+        assert "prefers-color-scheme" in client.get("/static/theme.css").text
+        board = client.get("/static/board.json").json()
+    start = game_record(LiveGame(load_config("geo_patrol"), (None, None), 1).timeline, "")
+    drawn, begun = ([one["shapes"][i] for i in one["moments"][0]["frames"][-1]] for one in (board, start))
+    assert sorted(str(list(shape)) for shape in drawn) == sorted(str(list(shape)) for shape in begun), (
+        "it is the position in which games begin"
+    )
+    assert board["moments"][0]["occupied"] == start["moments"][0]["occupied"]
+    assert board["board"] == start["board"]
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    """A page that really listens, whose computer has the address 127.0.0.2 in its network, and an opener with its key."""
+    monkeypatch.setattr(local, "network_address", lambda: "127.0.0.2")
+    page = LocalPage([], lambda: (Server(TableStore(tmp_path), ("*",)).app(), None))
+    told = []
+    thread = threading.Thread(target=page.run, args=(0, tmp_path, told.append))
+    thread.start()
+    while not told:
+        time.sleep(0.01)
+    page.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+    page.opener.open(told[0]).close()
+    page.base = told[0].partition("?")[0]
+    while not ask(page, "api/ready")["ready"]:
+        time.sleep(0.05)
+    yield page
+    monkeypatch.setattr(local, "IDLE_SECONDS", -1.0)
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def ask(page, path, body=None, base=None, headers=None):
+    """Return the answer to whoever has the key; without it where another address is given."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{base or page.base}{path}", data, headers or {})
+    with (page.opener.open if base is None else urllib.request.urlopen)(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def test_its_owner_opens_it_to_the_network_and_the_key_stays_the_owners(opened):
+    others = opened.base.replace("127.0.0.1", "127.0.0.2")
+    ready = ask(opened, "api/ready")
+    assert (ready["others"], ready["offer"]) == (None, "127.0.0.2")
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        ask(opened, "api/tables", base=others)
+    for options in ({"base": opened.base}, {"headers": {"origin": "http://example.org"}}):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            ask(opened, "api/network", {"open": True}, **options)
+    assert ask(opened, "api/network", {"open": True}) == {"others": others}
+    assert ask(opened, "api/network", {"open": True}) == {"others": others}
+    assert ask(opened, "api/tables", base=others) == {"tables": []}
+    assert ask(opened, "api/ready", base=others)["others"] == others
+    with pytest.raises(urllib.error.HTTPError, match=r"40[45]"):
+        ask(opened, "api/network", {"open": True}, base=others)
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        ask(opened, "api/tables", base=opened.base)  # on this computer nobody comes in without the key, as before
+    room = ask(opened, "api/classes", {})
+    overview = ask(opened, f"api/classes/{room['class']}/overview", {"secret": room["secret"]})
+    assert overview["address"] == f"{others}class/{room['class']}"
+
+
+def test_a_computer_without_a_network_is_not_opened(opened, monkeypatch):
+    monkeypatch.setattr(local, "network_address", lambda: None)
+    assert ask(opened, "api/ready")["offer"] is None
+    with pytest.raises(urllib.error.HTTPError, match="409") as refused:
+        ask(opened, "api/network", {"open": True})
+    assert json.load(refused.value)["text"] == "this computer has no address in a network"
 
 
 def test_what_cannot_be_prepared_is_said():
@@ -173,11 +250,11 @@ def test_a_second_command_opens_its_game_on_the_page_that_is_open(tmp_path):
     "page", ["https://example.org/", "//example.org", "/static/../x.html", "/static/a.html\r\nx: y"]
 )
 def test_nobody_is_led_elsewhere(page):
-    local = LocalPage([], lambda: (games(), None))
-    with TestClient(local, follow_redirects=False) as client:
-        entered = client.get("/", params={"key": local.key, "page": page})
+    own = LocalPage([], lambda: (games(), None))
+    with TestClient(own, follow_redirects=False) as client:
+        entered = client.get("/", params={"key": own.key, "page": page})
         assert entered.headers["location"] == "/static/start.html#open"
-        good = client.get("/", params={"key": local.key, "page": "/static/learn.html"})
+        good = client.get("/", params={"key": own.key, "page": "/static/learn.html"})
         assert good.headers["location"] == "/static/learn.html"
 
 

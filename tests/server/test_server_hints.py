@@ -7,12 +7,13 @@ pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
 
-from geo_patrol.notation import read_orders
+from geo_patrol.notation import Order, read_orders
 from geo_patrol.server import hints, requests
 from geo_patrol.server.app import Server
 from geo_patrol.server.tables import NewTable, TableStore
 from geo_patrol.sessions.advice import Hint, hva_threat
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
+from geo_patrol.sides import SIDES
 
 DANGEROUS = 'extends = "case1"\n[bravo.patrols]\nformation = [[7, 2]]\n'
 
@@ -63,6 +64,20 @@ def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
     assert answers[0] == answers[2]
     assert [answers[0][key] for key in ("orders", "percent", "games")] == [["P1 prograde"], 50, 10]
     assert answers[0]["shapes"]
+
+
+def test_a_game_in_which_a_side_had_hints_is_told_apart_also_after_a_restart(client, tables, monkeypatch):
+    monkeypatch.setattr(hints, "find_hint", lambda _game, _side: Hint((Order.parse("P1 prograde"),), 0.5, 10))
+    path, secrets = open_table(client)
+    name = path.rpartition("/")[2]
+    for _ in range(2):
+        client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
+    asked = {"games": [{"table": name, "secret": secrets[side]} for side in SIDES]}
+    assert [game["hinted"] for game in client.post("/api/games", json=asked).json()["games"]] == [True, False]
+    saved = tables.read(name)
+    assert [one.model_dump() for one in saved.hinted] == [{"side": "alpha", "phases": 0, "orders": ["P1 prograde"]}]
+    assert tables.load(name, saved).proposed("alpha") == {0: (Order.parse("P1 prograde"),)}
+    assert tables.load(name, saved).proposed("bravo") == {}
 
 
 @pytest.mark.parametrize("question", ["hint", "danger"])

@@ -58,6 +58,8 @@ def test_a_side_that_can_win_at_once_is_told_how():
     assert (moment.better.satellite, moment.better.target) == (1, 0)
     assert moment.after > 0.7 > moment.before
     assert last.chances[moment.position] == moment.before, "the curve and the moment tell the same"
+    *_, hinted = analyse(live.timeline, "alpha", {moment.position: ()})
+    assert hinted.moments == (), "a hint had proposed to do nothing"
 
 
 def test_many_games_have_chances_at_once():

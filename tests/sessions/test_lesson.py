@@ -129,7 +129,10 @@ def test_numbers_are_those_of_the_rules():
         return f"{before.text} {before.task} {session.card.text}"
 
     assert "It has 100 fuel" in texts("fuel")
-    assert "back, which costs 5 fuel, in or out, which costs 10" in texts("move")
+    assert (
+        "(the other way) for 5 fuel, radial in or radial out, nearer to the Earth or away from it, for 10, or hold"
+        in texts("move")
+    )
     assert "has paid 5 and has 95 fuel left" in texts("move")
     assert "costs 5 fuel in the same sector and hits with 80%" in texts("shoot")
     assert "it costs 7 and hits with 40%" in texts("shoot")
@@ -138,7 +141,7 @@ def test_numbers_are_those_of_the_rules():
     assert "earns 10, next to it 3" in texts("score")
     assert "cost 5 points of fuel, and the goal earned 10: your score is 205. Bravo, whose HVA held" in texts("score")
     assert "a side has 350 points, or after 50 turns" in texts("end")
-    assert "20 fuel in the same sector (80%), 30 in the next one (40%)" in texts("end")
+    assert "for 20 fuel in the same sector (80%), for 30 from the next one (40%)" in texts("end")
     assert "176 to 100, you win" in texts("end")
 
 
@@ -149,7 +152,7 @@ def test_texts_follow_the_rules_when_these_change():
     for index in range(len(STEPS)):
         lesson.go(index)
         texts.append(LessonSession(lesson).card.text)
-    assert any("which costs 9 fuel" in text for text in texts)
+    assert any("for 9 fuel" in text for text in texts)
     assert any("hits with 60%" in text for text in texts)
 
 

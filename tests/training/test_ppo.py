@@ -105,16 +105,16 @@ def test_a_magnet_holds_the_policy_back(make_trainer):
     metrics = {}
     for magnet_coef in (1e-6, 5.0):
         torch.manual_seed(1)
-        trainer = make_trainer(magnet_coef=magnet_coef, magnet_step_size=0.0, learning_rate=0.01, anneal_lr=False)
+        trainer = make_trainer(magnet_coef=magnet_coef, average_step_size=0.0, learning_rate=0.01, anneal_lr=False)
         metrics[magnet_coef] = [trainer.iterate()["losses/magnet_kl"] for _ in range(3)][-1]
     assert 0 < metrics[5.0] < metrics[1e-6] / 2
 
 
-def test_the_magnet_follows_the_policy(make_trainer):
-    trainer = make_trainer(magnet_coef=0.1, magnet_step_size=0.25)
-    before, magnet = trainer.state.network.weights(), trainer.state.magnet
+def test_the_averaged_weights_follow_the_policy(make_trainer):
+    trainer = make_trainer(average_step_size=0.25)
+    before, average = trainer.state.network.weights(), trainer.state.average
     trainer.iterate()
-    after, moved = trainer.state.network.weights(), magnet.weights()
+    after, moved = trainer.state.network.weights(), average.weights()
     assert (before["order"] != after["order"]).any()
     for name, weights in moved.items():
         assert weights == pytest.approx(0.75 * before[name] + 0.25 * after[name], abs=1e-6)

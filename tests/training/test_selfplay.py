@@ -108,11 +108,14 @@ def test_wrong_names_are_found_before_training(small_config):
 def test_policies_of_evaluations_are_saved(small_config):
     config = small_config(total_timesteps=4 * 16 * 64, num_evaluations=2, save_policies=True)
     train(config, Console(quiet=True))
-    saved = sorted((config.out / "policies").iterdir())
-    assert [int(path.stem) for path in saved] == [2 * 16 * 64, 4 * 16 * 64]
-    first, last, final = (read_weights(path)["order"] for path in (*saved, config.out / "policy.safetensors"))
-    assert (last == final).all()
-    assert (first != final).any()
+    folder, steps = config.out / "policies", (2 * 16 * 64, 4 * 16 * 64)
+    for ending in ("", "-average"):
+        saved = [folder / f"{number:012d}{ending}.safetensors" for number in steps]
+        final = read_weights(config.out / f"policy{ending}.safetensors")["order"]
+        first, last = (read_weights(path)["order"] for path in saved)
+        assert (last == final).all()
+        assert (first != final).any()
+    assert len(list(folder.iterdir())) == 4
 
 
 def test_annealing(make_trainer):

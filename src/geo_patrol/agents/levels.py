@@ -1,5 +1,6 @@
 """Opponents in nine steps, from a beginner to the best, and the rating of somebody who has played them."""
 
+import json
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -21,7 +22,7 @@ class Level(NamedTuple):
     Attributes:
         name: what it is called.
         missed: the probability that one of its satellites misses its order.
-        rating: its Elo rating among the levels, on ``geo_patrol``.
+        rating: its Elo rating among the levels, on ``geo_patrol``, as measured in one tournament.
         style: how it plays, in a sentence.
     """
 
@@ -36,11 +37,17 @@ class Level(NamedTuple):
         return f"level:{self.name.lower()}"
 
 
+_DATA = resources.files("geo_patrol.agents") / "data"
+RATINGS = _DATA / "ratings.json"
+"""The result of the tournament, which ``scripts/rate_levels.py`` plays."""
+
+
 @cache
 def read_levels() -> tuple[Level, ...]:
     """Return the levels, the weakest first."""
-    text = (resources.files("geo_patrol.agents") / "data" / "levels.toml").read_text("utf-8")
-    return tuple(Level(**level) for level in tomllib.loads(text)["levels"])
+    levels = tomllib.loads((_DATA / "levels.toml").read_text("utf-8"))["levels"]
+    measured = json.loads(RATINGS.read_text("utf-8"))["rating, low, high"]
+    return tuple(Level(**level, rating=measured[f"level:{level['name'].lower()}"][0]) for level in levels)
 
 
 @cache

@@ -147,7 +147,13 @@ _TYPES: dict[str, dict[str, DTypeLike]] = {
 """The types that inputs may have, as ONNX Runtime calls them. None of them changes a value."""
 _SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
     **{
-        encoding: tuple(dict.fromkeys((observation_size(encoding, ring),) for ring in range(1, MAX_RING + 1)))
+        encoding: tuple(
+            dict.fromkeys(
+                (observation_size(encoding, ring, hides_enemies=hides_enemies),)
+                for hides_enemies in (False, True)
+                for ring in range(1, MAX_RING + 1)
+            )
+        )
         for encoding in ENCODINGS
     },
     ACTION_MASK: ((SATELLITES, ORDERS),),

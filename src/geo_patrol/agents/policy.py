@@ -293,7 +293,9 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     if sectors.size and sectors.max() >= SECTORS:
         raise PolicyError(f"the board has more than {SECTORS - 1} sectors: policies know boards of up to five rings")
     features = np.clip(table[..., 1:] * SATELLITE_SCALES, 0, HIGHEST_INPUT)
-    game = np.clip(observations[:, observe.TOKEN_TABLE_SIZE :] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT)
+    game = np.clip(
+        observations[:, observe.TOKEN_TABLE_SIZE : observe.TOKEN_SIZE] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT
+    )
     return Inputs(sectors, features, game)
 
 

@@ -12,6 +12,7 @@ from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError, show
 from geo_patrol.game import Game
 from geo_patrol.games import Games
+from geo_patrol.sides import SIDES
 
 _MAX_MESSAGE = 300
 
@@ -83,7 +84,8 @@ class PlanningAgent(Agent, Protocol):
 
         Args:
             games: n independent copies of the games, the agent's own to play on. Their random streams are forked from
-                ``generator``: what happens in a copy says nothing about the future of the game.
+                ``generator``: what happens in a copy says nothing about the future of the game. Where enemies are hidden,
+                the games are what the agent's side knows of them, see ``Game.seen_by``.
             sides: (n,), the side for which to choose in each game: 0 alpha, 1 bravo.
             observations: (n, size), as for ``act``.
             action_masks: (n, 11, 28) int8, as for ``act``.
@@ -191,8 +193,8 @@ def compute_actions(
     if games is None or not is_planner(agent):
         return call_agent(agent, name, "act", len(action_masks), observations, action_masks, generator)
     seeds = generator.integers(1 << 63, size=len(action_masks)).tolist()
-    copies = [game.fork(seed) for game, seed in zip(games(), seeds, strict=True)]
-    of_rows = np.broadcast_to(np.asarray(sides, np.int64), len(copies))
+    of_rows = np.broadcast_to(np.asarray(sides, np.int64), len(seeds))
+    copies = [game.seen_by(SIDES[side]).fork(seed) for game, side, seed in zip(games(), of_rows, seeds, strict=True)]
     return call_agent(agent, name, "plan", len(copies), copies, of_rows, observations, action_masks, generator)
 
 

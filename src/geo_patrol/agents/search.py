@@ -258,7 +258,7 @@ def play_out(
     """Play the game in ``work`` by scripts from the orders in ``buffers`` to its end; return its value."""
     game, rules = decision.work[0], decision.rules[0]
     while True:
-        play_orders(game, rules, buffers.legal, buffers.orders, None, decision.outcomes)
+        play_orders(game, rules, buffers.legal, buffers.orders, None, decision.outcomes, None, 0)
         if game.done:
             return value_of(game, decision.side)
         write_legal_orders(game, rules, buffers.workspace, buffers.legal)

@@ -9,27 +9,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree as ET
 
 from geo_patrol.board import sector_at
 from geo_patrol.board_text import reasons_text
+from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
 from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, highlight_shapes, occupied_sectors
+from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, highlight_shapes, occupied_sectors
 from geo_patrol.scenes.layout import Layout, make_layout
 from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_shapes, ring_shape
 from geo_patrol.scenes.picture import fleet_size, moving_shapes
 from geo_patrol.scenes.satellites import (
     Anchors,
+    Arrangement,
     Motion,
     all_satellites,
     by_sector,
     full_fuel,
     satellite_anchors,
+    token_shape,
 )
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.sessions.advice import Hint, ScoreChange, score_changes
@@ -67,7 +70,7 @@ class SceneEncoder:
     def __init__(self, config: GameConfig, *, is_narrow: bool = False) -> None:
         self._key = config.board, fleet_size(config), is_narrow
         self.layout = _board_layout(*self._key)
-        self.shapes: list[list[Any]] = []
+        self.shapes: list[tuple[Any, ...]] = []
         self.symbols: dict[str, str] = {}
         self._indices: dict[Shape, int] = {}
         self._rounded: dict[tuple[Any, ...], int] = {}
@@ -76,7 +79,7 @@ class SceneEncoder:
         """Return what stays of the board as SVG markup."""
         return _board_markup(*self._key, is_turning)
 
-    def sectors(self) -> dict[str, list[list[Any]]]:
+    def sectors(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
         return _sector_records(*self._key)
 
@@ -118,7 +121,7 @@ class SceneEncoder:
         if isinstance(shape, Use):
             self.symbols[symbol_name(shape.symbol)] = symbol_markup(shape.symbol)
         data = shape_data(shape)
-        index = self._rounded.setdefault(tuple(data), len(self.shapes))
+        index = self._rounded.setdefault(data, len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(data)
         return index
@@ -145,7 +148,7 @@ def _board_markup(board: BoardConfig, fleet: int, is_narrow: bool, is_turning: b
 
 
 @functools.lru_cache(maxsize=64)
-def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[list[Any]]]:
+def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[tuple[Any, ...]]]:
     looks = occupied_sectors(_board_layout(board, fleet, is_narrow))
     return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
 
@@ -155,22 +158,26 @@ def markup(shapes: Iterable[Shape]) -> str:
     return "".join(ET.tostring(element, encoding="unicode") for element in elements(shapes))
 
 
-def shape_data(shape: Shape) -> list[Any]:
-    """Return a shape as JSON: the first letter of its class, then its numbers and texts in their order."""
+@functools.lru_cache(maxsize=16384)
+def shape_data(shape: Shape) -> tuple[Any, ...]:
+    """Return a shape as JSON: the first letter of its class, then its numbers and texts in their order.
+
+    Kept, because the board, which turns in every phase, is the same in all games of its size.
+    """
     match shape:
         case Polygon(points, fill, stroke, width, opacity):
-            return ["P", *_paint(fill, stroke, width, opacity), *_flat(points)]
+            return ("P", *_paint(fill, stroke, width, opacity), *_flat(points))
         case Polyline(points, color, width, dashed):
-            return ["L", color, _number(width), int(dashed), *_flat(points)]
+            return ("L", color, _number(width), int(dashed), *_flat(points))
         case Circle(center, radius, fill, stroke, width, opacity):
-            return ["C", *_paint(fill, stroke, width, opacity), *_flat([center]), _number(radius)]
+            return ("C", *_paint(fill, stroke, width, opacity), *_flat([center]), _number(radius))
         case Box(left, top, width, height, fill, stroke, stroke_width, rounding):
             numbers = map(_number, (left, top, width, height, rounding))
-            return ["B", *_paint(fill, stroke, stroke_width, 1.0), *numbers]
+            return ("B", *_paint(fill, stroke, stroke_width, 1.0), *numbers)
         case Text(position, text, size, color, anchor, rotation, bold):
-            return ["T", text, color, anchor, int(bold), _number(size), *_flat([position]), _number(rotation)]
+            return ("T", text, color, anchor, int(bold), _number(size), *_flat([position]), _number(rotation))
         case Use(symbol, center, size, rotation):
-            return ["U", symbol_name(symbol), *_flat([center]), _number(size), _number(rotation or 0.0)]
+            return ("U", symbol_name(symbol), *_flat([center]), _number(size), _number(rotation or 0.0))
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, opacity: float) -> list[Any]:
@@ -210,6 +217,47 @@ def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> d
     }
 
 
+@cache
+def resting_record() -> dict[str, Any]:
+    """Return the board of the usual game at its start as a game without phases, for a page that waits for its first game.
+
+    It is found without the engine, which has not been compiled then.
+    """
+    config = load_config("geo_patrol")
+    encoder, ring = SceneEncoder(config), config.board.goal_ring
+    geometry = encoder.layout.geometry
+    satellites: list[Satellite] = []
+    shapes: list[Shape] = []
+    for side, azimuth in zip(SIDES, (0, 2**ring // 2), strict=True):
+        hva, patrols = config.side(side).hva, config.side(side).patrols
+        formation = cast("tuple[tuple[int, int], ...]", patrols.formation)
+        offsets = [0, *(offset for offset, count in formation for _ in range(count))]
+        for number, offset in enumerate(offsets):
+            fuel, ammo = (patrols.fuel, patrols.ammo) if number else (hva.fuel, hva.ammo)
+            sector = int(sector_at(ring, azimuth + offset))
+            satellites.append(Satellite(SatelliteId(side, number), sector, cast("int", fuel), cast("int", ammo), False))
+        shapes += goal_shapes(geometry, side, int(sector_at(ring, azimuth)), 0.0)
+    shapes += earth_shapes(geometry.center, geometry.earth_radius, 0.0)
+    arranged = Arrangement(geometry, satellites, {one.id: one.fuel for one in satellites}, {})
+    tokens = [
+        token_shape(arranged.styles[one], geometry.point(anchor.position), anchor.radius)
+        for one, anchor in arranged.anchors.items()
+    ]
+    occupied = sorted(by_sector(satellites))
+    moment = {"turn": 1, "phase": "movement", "outcomes": [], "engaged": False, "seconds": 0.0, "turning": None}
+    frames = [encoder.encode([*shapes, *tokens])]
+    return {
+        "size": SIZE,
+        "board": encoder.board(),
+        "turning": "",
+        "sectors": {name: drawn for name, drawn in encoder.sectors().items() if int(name) in occupied},
+        "symbols": encoder.symbols,
+        "shapes": encoder.shapes,
+        "names": ["", ""],
+        "moments": [moment | {"frames": frames, "occupied": [occupied, occupied]}],
+    }
+
+
 def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str, Any]:
     """Return the start of a game of a configuration for the editor of scenarios.
 
@@ -234,7 +282,7 @@ def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str,
 
 
 @functools.lru_cache(maxsize=64)
-def _place_records(board: BoardConfig, fleet: int, is_narrow: bool) -> list[list[Any]]:
+def _place_records(board: BoardConfig, fleet: int, is_narrow: bool) -> list[tuple[Any, ...]]:
     geometry = _board_layout(board, fleet, is_narrow).geometry
     sectors = (sector_at(board.goal_ring, azimuth) for azimuth in range(1 << board.goal_ring))
     return [shape_data(Polygon(geometry.outline(sector), theme.CHOICE)) for sector in sectors]
@@ -289,10 +337,11 @@ def _name(satellite: SatelliteId) -> str:
 
 
 def _satellite(game: Game, satellite: Satellite) -> list[Any]:
-    """Return name, sector, fuel, full tank, ammo and state of a satellite."""
+    """Return name, sector, fuel, full tank, ammo and state of a satellite, and the turn it was last seen in, if not now."""
     state = "" if satellite.is_active else "destroyed" if satellite.destroyed else "no fuel"
     full = full_fuel(game, satellite.id.side, satellite.id.number)
-    return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state]
+    last_seen = game.out_of_sight.get(satellite.id)
+    return [satellite.id.short, satellite.sector, satellite.fuel, full, satellite.ammo, state, last_seen]
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
@@ -469,7 +518,7 @@ class _ChoiceEncoder:
         self.areas[key] = {"sector": sector, "hit": shape_data(hit), "lit": self.encode(lit)}
         return key
 
-    def encode(self, shapes: Iterable[Shape]) -> list[list[Any]]:
+    def encode(self, shapes: Iterable[Shape]) -> list[tuple[Any, ...]]:
         """Return shapes as data; their symbols are added to ``symbols``."""
         shapes = list(shapes)
         for shape in shapes:

@@ -4,7 +4,7 @@ import base64
 import gzip
 import html
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from string import Template
 
@@ -12,6 +12,7 @@ from geo_patrol.browser.records import game_record
 from geo_patrol.replays import Replay
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes import theme
+from geo_patrol.scenes.shapes import Color
 from geo_patrol.sessions.live import Timeline
 
 MAX_GAMES = 100
@@ -24,8 +25,13 @@ def theme_css() -> str:
 
     Shapes name colors as they are in dark pictures: ``--c-0d1320`` is what #0d1320 becomes on a light page.
     """
-    light = "".join(f" --c-{dark[1:]}: {color};" for dark, color in theme.LIGHT.items())
+    light = color_variables(theme.LIGHT)
     return f"@media (prefers-color-scheme: light) {{ :root {{ --board: {theme.LIGHT[theme.SPACE]};{light} }} }}\n"
+
+
+def color_variables(colors: Mapping[Color, Color]) -> str:
+    """Return CSS that replaces colors of pictures by others."""
+    return "".join(f" --c-{color[1:]}: {other};" for color, other in colors.items())
 
 
 def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:

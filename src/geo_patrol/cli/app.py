@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from geo_patrol.cli.arena import arena
 from geo_patrol.cli.configs import configs, warmup
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
@@ -14,7 +15,8 @@ from geo_patrol.cli.print import print_sheets
 from geo_patrol.cli.replay import replay, report, verify
 from geo_patrol.cli.serve import join, serve
 from geo_patrol.cli.solve import odds, solve
-from geo_patrol.cli.tournament import sprt, sweep, tournament
+from geo_patrol.cli.study import study, sweep
+from geo_patrol.cli.tournament import sprt, tournament
 from geo_patrol_command import leave_on_interrupt
 
 _EXAMPLES = """\
@@ -25,6 +27,9 @@ geo-patrol match scripted random --games 1000 --seed 7
 
 [dim]Who wins case 1 if the defenders have a single round?[/dim]
 geo-patrol match scripted scripted -c case1 -s bravo.patrols.ammo=1
+
+[dim]How many defenders may bravo have so that alpha wins 80 % of case 2?[/dim]
+geo-patrol study threshold -c case2 -v bravo.patrols.count=1..8 --rate 0.8
 
 [dim]How does the scripted agent do that?[/dim]
 geo-patrol watch scripted random -c case1
@@ -70,6 +75,8 @@ def geo_patrol(
 app.command(short_help="Play many games between two agents, and summarise them.")(match)
 app.command(short_help="Rate agents in a round robin, on all cores.")(tournament)
 app.command(short_help="Test sequentially whether one agent is stronger than another.")(sprt)
+app.add_typer(study, name="study", short_help="Answer questions about scenarios, from a file.")
+app.command(short_help="Score an agent against a frozen population.")(arena)
 app.command(short_help="See how win rates depend on the values of a scenario.")(sweep)
 app.command(short_help="Learn the rules in a guided first game.")(learn)
 app.command(short_help="Play yourself, in the browser or at the terminal.")(play)

@@ -1,7 +1,7 @@
 """Options shared by several commands."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,6 +121,7 @@ def _list_nodes(executor: "RayExecutor") -> str:
     return ", ".join(f"{node}: {tasks:,}" for node, tasks in sorted(executor.tasks_by_node.items())) or "starting"
 
 
+_SVG_NAMES = {"Title": "Title", "Subject": "Description"}
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -219,6 +220,30 @@ def write_plots(path: Path, make_figure: "Callable[[Any], Figure]", result: Any)
     except GeoPatrolError as error:
         print(f"geo-patrol: no {path.name}.png: {error}", file=sys.stderr)
         return
-    for suffix in _PLOT_SUFFIXES:
-        with atomic_path(path.with_name(path.name + suffix)) as temporary:
-            figure.savefig(temporary)
+    save_figure(path, figure, _PLOT_SUFFIXES)
+
+
+def save_figure(
+    path: Path, figure: "Figure", suffixes: Sequence[str], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Save a figure into files of a path with each suffix; the same figure gives the same bytes.
+
+    Args:
+        path: without suffix.
+        figure: the figure.
+        suffixes: such as ".svg".
+        metadata: "Title" and "Subject" of the files.
+    """
+    from matplotlib import rc_context
+
+    for suffix in suffixes:
+        known: dict[str, str | None] = dict(metadata or {})
+        if suffix == ".svg":  # times and versions of programs would make each file different
+            named = {_SVG_NAMES[name]: value for name, value in known.items()} | {"Date": None, "Creator": None}
+        else:
+            named = known | ({"CreationDate": None, "Producer": None, "Creator": None} if suffix == ".pdf" else {})
+        with (
+            atomic_path(path.with_name(path.name + suffix)) as temporary,
+            rc_context({"svg.hashsalt": "geo_patrol", "pdf.fonttype": 42}),
+        ):
+            figure.savefig(temporary, metadata=named)

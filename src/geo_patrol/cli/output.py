@@ -11,11 +11,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO, TypeAlias
 
 import typer
 from pydantic_core import PydanticSerializationError
@@ -26,6 +26,7 @@ from geo_patrol.files import atomic_path, atomic_write, remove_temporary_files
 from geo_patrol_command import INTERRUPTED
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from rich.console import Console
     from rich.table import Column, Table
 
@@ -188,9 +189,17 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> None:
         stream.write("\n")
 
 
-def write_csv(target: str, table: Sequence[Mapping[str, Any]] | Mapping[str, Iterable[Any]]) -> None:
+Columns: TypeAlias = "Mapping[str, Sequence[Any] | NDArray[Any]]"
+
+
+def _columns(table: "Sequence[Mapping[str, Any]] | Columns") -> Columns:
+    """Return the columns of a table, given as rows or as columns by their names."""
+    return table if isinstance(table, Mapping) else {name: [row[name] for row in table] for name in table[0]}
+
+
+def write_csv(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -> None:
     """Write a table, given as rows or as columns by their names, as CSV to the file of an option."""
-    columns = table if isinstance(table, Mapping) else {name: [row[name] for row in table] for name in table[0]}
+    columns = _columns(table)
     with output_stream(target) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
@@ -203,18 +212,17 @@ def check_parquet() -> None:
     Raises:
         MissingPackageError: pyarrow is not installed.
     """
-    with optional_import("parquet"):
+    with optional_import("study"):
         import pyarrow.parquet  # noqa: F401
 
 
-def write_parquet(target: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write a table as Parquet; its columns are the keys of every row."""
+def write_parquet(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -> None:
+    """Write a table, given as rows or as columns by their names, as Parquet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
     with atomic_path(target) as temporary:
-        pq.write_table(table, temporary)
+        pq.write_table(pa.table(dict(_columns(table))), temporary)
 
 
 def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":
@@ -262,7 +270,13 @@ def print_table(console: "Console", table: "Table", least: Sequence[str] = ()) -
     if dropped:
         fitted = plain_table()
         for column in columns:
-            fitted.add_column(column.header, justify=column.justify, overflow=column.overflow, no_wrap=column.no_wrap)
+            fitted.add_column(
+                column.header,
+                justify=column.justify,
+                overflow=column.overflow,
+                no_wrap=column.no_wrap,
+                min_width=column.min_width,
+            )
         for row, *cells in zip(table.rows, *(column.cells for column in columns), strict=True):
             fitted.add_row(*cells, style=row.style)
         fitted.caption, fitted.caption_justify = table.caption, table.caption_justify

@@ -72,6 +72,8 @@ def _draw(config: str, overrides: "Overrides | None", mission: str | None) -> "t
             from geo_patrol.scenes.sheets import game_sheets
 
             game = Game(load_config(config, overrides), seed=0)
+            if game.hides_enemies:
+                raise InputError(f"{game.config.title}: enemies are hidden in it, which no board on a table can do")
             return game.config.title, game_sheets(game)
         from geo_patrol.flight import load_mission, solve
         from geo_patrol.flight.pictures.sheets import mission_sheets

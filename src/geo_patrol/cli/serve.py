@@ -1,6 +1,5 @@
 """``geo-patrol serve``: games over the network."""
 
-import gc
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,8 +16,8 @@ from geo_patrol.errors import GeoPatrolError
 if TYPE_CHECKING:
     from geo_patrol.server.app import Server
 
-_MAX_OWN_TABLES = 2_000
-"""Games in progress on one's own page, where nobody else is: a quarter as many can be opened in an hour."""
+_MAX_OWN_TABLES = 400
+"""Games in progress on one's own page, which may be opened to others: a quarter as many can be opened in an hour."""
 
 
 @plain_errors
@@ -76,10 +75,10 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
     """Serve an application until the process is ended; print its address and a note once the port is its own."""
     import uvicorn
 
-    from geo_patrol.server.local import bind
+    from geo_patrol.server.local import bind, web_server
     from geo_patrol.server.requests import ALL_INTERFACES, network_address
 
-    config = _web_server(app, host, port)
+    config = web_server(app, host, port)
     bound = bind(config)
     own_port = bound.getsockname()[1]
     if host in ALL_INTERFACES:  # no address that a browser opens everywhere, and none that is of use to others
@@ -89,30 +88,6 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
         typer.echo(f"http://{f'[{host}]' if ':' in host else host}:{own_port}/  {note}", err=True)
     with suppress(KeyboardInterrupt):  # uvicorn has shut down before it raises it again
         uvicorn.Server(config).run([bound])
-
-
-def _web_server(app: Any, host: str, port: int) -> Any:
-    """Return how uvicorn serves an application."""
-    import uvicorn
-
-    from geo_patrol.server.protocol import MAX_MESSAGE_BYTES
-
-    gc.freeze()
-    sys.setswitchinterval(0.0005)  # a thread that computes delays each answer of the event loop by as much
-    gc.set_threshold(10_000)  # a full collection stops all games: with a thousand connections for a third of a second
-    return uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        ws="websockets-sansio",
-        ws_max_size=MAX_MESSAGE_BYTES * 2,
-        ws_per_message_deflate=False,
-        ws_ping_interval=20.0,
-        ws_ping_timeout=20.0,
-        timeout_graceful_shutdown=2,
-    )
 
 
 def open_page(
@@ -141,7 +116,6 @@ def open_page(
     """
     from geo_patrol.server.app import Server
     from geo_patrol.server.local import LocalPage, open_browser, page_address, running_address
-    from geo_patrol.server.requests import LOCAL_HOSTS
     from geo_patrol.server.tables import TableStore
     from geo_patrol.warmup import (
         compile_flight_games,
@@ -165,7 +139,7 @@ def open_page(
                 raise InputError(
                     f"your page is open already, without {', '.join(own_agents)}: end it first, with Ctrl-C"
                 )
-            guest = Server(TableStore(data, _MAX_OWN_TABLES, is_guest=True), LOCAL_HOSTS)
+            guest = Server(TableStore(data, _MAX_OWN_TABLES, is_guest=True))
             page_opened = open_first(guest)
             guest.tables.close()
             typer.echo("Your page is open already; this is one more:", err=True)
@@ -173,7 +147,9 @@ def open_page(
             return
 
         def make_app() -> tuple[Any, str | None]:
-            server = Server(TableStore(data, _MAX_OWN_TABLES, own_agents), LOCAL_HOSTS)
+            server = Server(
+                TableStore(data, _MAX_OWN_TABLES, own_agents), ("*",)
+            )  # who comes without the key gets no further
             for fault in server.damaged:
                 typer.echo(f"not restored: {fault}", err=True)
             return server.app(), open_first(server)
@@ -182,8 +158,9 @@ def open_page(
         later = (("hints", compile_search), ("flights", compile_flight_games))  # which games need not wait for
         page = LocalPage((*first, *pieces), make_app, later)
         with suppress(KeyboardInterrupt):
+            _allow_files()
             typer.echo("Your page is at this address. Ctrl-C ends it; so does closing it, ten minutes later.", err=True)
-            page.run(_web_server(page, "127.0.0.1", port), data, tell)
+            page.run(port, data, tell)
     if isinstance(page.failure, GeoPatrolError | ValueError | OSError):
         raise InputError(str(page.failure))
     if page.failure is not None:

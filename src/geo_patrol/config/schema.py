@@ -208,6 +208,8 @@ MAX_POINTS = 10_000
 MAX_WIN_SCORE = 1_000_000
 MAX_TURNS = 10_000
 MAX_WEIGHT = 100
+MAX_SENSOR_RANGE = 1 << (MAX_RING - 1)
+"""The most steps between two sectors of any board: half of its ring, where it has no other."""
 MAX_VARIANTS = 100
 MAX_TITLE, MAX_DESCRIPTION = 200, 1_000
 
@@ -261,6 +263,7 @@ Odds = Annotated[float | Range | Choice, PlainValidator(or_sampled(real(0, 1))),
 OddsPair = Annotated[tuple[Odds, Odds], BeforeValidator(_check_pair), _plain]
 Points = Annotated[int | Range | Choice, PlainValidator(or_sampled(whole(0, MAX_POINTS))), _plain]
 WinScore = Annotated[int | Range | Choice, PlainValidator(or_sampled(whole(1, MAX_WIN_SCORE))), _plain]
+SensorRange = Annotated[int | Range | Choice, PlainValidator(or_sampled(whole(1, MAX_SENSOR_RANGE))), _plain]
 HvaWeight = Annotated[float, PlainValidator(real(0, MAX_WEIGHT))]
 PatrolWeight = Annotated[float | Literal["auto"], PlainValidator(check_weight)]
 Formation = Annotated[
@@ -344,13 +347,18 @@ class PointsConfig(_ConfigTable):
 
 
 class SideConfig(_ConfigTable):
-    """The fleet, costs, odds and points of one side."""
+    """The fleet, costs, odds and points of one side, and how far it sees.
+
+    With a ``sensor_range``, enemies are hidden that are further than so many steps from all satellites of the side;
+    without, it sees everything.
+    """
 
     hva: HvaConfig
     patrols: PatrolsConfig
     costs: CostsConfig
     odds: OddsConfig
     points: PointsConfig
+    sensor_range: SensorRange | None = None
 
 
 class Variant(_ConfigTable):
@@ -400,6 +408,12 @@ class GameConfig(_ConfigTable):
     def is_randomized(self) -> bool:
         """Whether a reset samples values, so that games differ in their rules or fleets."""
         return bool(self.variants) or has_ranges(self.to_dict())
+
+    @property
+    def hides_enemies(self) -> bool:
+        """Whether a side has a sensor range, in any of the variants."""
+        sides = any(side.sensor_range is not None for side in (self.alpha, self.bravo))
+        return sides or any("sensor_range" in {**each.alpha, **each.bravo} for each in self.variants)
 
     def with_variant(self, variant: Variant) -> dict[str, Any]:
         """Return the configuration as plain data, with the changes of one of its variants."""

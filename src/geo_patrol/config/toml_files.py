@@ -117,7 +117,7 @@ def merge(base: Data, changes: Data) -> Data:
     return merged
 
 
-def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
+def parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
     """Yield keys and values.
 
     Raises:
@@ -134,10 +134,10 @@ def _parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
         key, sign, value = str(text).partition("=")
         if not sign or not key.strip():
             raise ConfigError(f"override must be key=value, such as bravo.patrols.ammo=3, got {show(text)}")
-        yield key.strip(), _parse_value(value.strip())
+        yield key.strip(), parse_value(value.strip())
 
 
-def _parse_value(text: str) -> Any:
+def parse_value(text: str) -> Any:
     """Read a value as TOML; a bare word is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -258,7 +258,7 @@ class Layers(Generic[_T]):
         Raises:
             ConfigError: a file is missing or not TOML, a key is unknown or a value invalid.
         """
-        values = list(_parse_overrides(overrides))
+        values = list(parse_overrides(overrides))
         if not values:
             if isinstance(source, self._model):
                 return source
@@ -360,6 +360,16 @@ def worksheet_names() -> tuple[str, ...]:
 def worksheet_path(name: str) -> Path:
     """Return the path of the worksheet of a lesson."""
     return _folder() / "worksheets" / f"{name}.toml"
+
+
+def study_names() -> tuple[str, ...]:
+    """Return the names of all studies of the package, in alphabetical order."""
+    return _names(_folder() / "studies", "studies")
+
+
+def study_path(name: str) -> Path:
+    """Return the path of a study of the package."""
+    return _folder() / "studies" / f"{name}.toml"
 
 
 def _folder() -> Path:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
 from geo_patrol.config import schema
 from geo_patrol.engine import state
+from geo_patrol.engine.sight import phase_number
 from geo_patrol.jit import jitable
 
 Encoding: TypeAlias = Literal["onehot", "tokens"]
@@ -99,6 +100,19 @@ assert len(GAME_FEATURES) == NUM_CHANGING_FEATURES + state.NUM_RULE_FEATURES
 NUM_GAME_FEATURES = len(GAME_FEATURES)
 NUM_SATELLITE_FEATURES = len(SATELLITE_FEATURES)
 
+SIGHT_FEATURES = (
+    Feature("own_sensor_range", schema.MAX_SENSOR_RANGE, 1 / 10),  # 0: everything is seen
+    Feature("enemy_sensor_range", schema.MAX_SENSOR_RANGE, 1 / 10),
+    *(
+        Feature(f"enemy_{'hva' if number == state.HVA else f'patrol_{number}'}_unseen", 2 * schema.MAX_TURNS, 1 / 100)
+        for number in range(state.SATELLITES)
+    ),
+)
+"""The features at the end of both encodings where a configuration hides enemies: the last are the decision phases since a
+side last saw each satellite of the enemy, 0 for those in sight."""
+NUM_SIGHT_FEATURES = len(SIGHT_FEATURES)
+SENSOR_RANGE_SCALE, UNSEEN_SCALE = SIGHT_FEATURES[0].scale, SIGHT_FEATURES[-1].scale
+
 OBSERVED_SATELLITES = state.NUM_SIDES * state.SATELLITES
 """Satellites in an observation: own HVA and Patrols 1-10, enemy HVA and Patrols 1-10."""
 TOKEN_COLUMNS = 1 + NUM_SATELLITE_FEATURES
@@ -128,17 +142,23 @@ def num_sectors(outer_ring: int) -> int:
     return int(2 ** (max(outer_ring, _MIN_RINGS) + 1) - 2)
 
 
-def observation_size(encoding: Encoding, outer_ring: int) -> int:
+def observation_size(encoding: Encoding, outer_ring: int, *, hides_enemies: bool = False) -> int:
     """Return the length of an observation."""
+    tail = NUM_SIGHT_FEATURES if hides_enemies else 0
     if encoding == "tokens":
-        return TOKEN_SIZE
-    return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES
+        return TOKEN_SIZE + tail
+    return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES + tail
 
 
-def observation_names(encoding: Encoding, outer_ring: int = _MIN_RINGS) -> list[str]:
+def observation_names(encoding: Encoding, outer_ring: int = _MIN_RINGS, *, hides_enemies: bool = False) -> list[str]:
     """Name every index of an observation, such as ``own_patrol_3_fuel`` or ``enemy_hva_sector_15``.
 
     A sector number here is relative: the ring as it is, the azimuth counted from the own goal sector's.
+
+    Args:
+        encoding: "onehot" or "tokens".
+        outer_ring: the outer ring of the board.
+        hides_enemies: whether the configuration hides enemies, see ``GameConfig.hides_enemies``.
 
     Raises:
         ValueError: there is no such encoding.
@@ -153,21 +173,29 @@ def observation_names(encoding: Encoding, outer_ring: int = _MIN_RINGS) -> list[
             else:
                 names += [f"{satellite}_sector_{sector}" for sector in range(1, num_sectors(outer_ring) + 1)]
             names += [f"{satellite}_{feature.name}" for feature in SATELLITE_FEATURES]
-    return names + [feature.name for feature in GAME_FEATURES]
+    return names + [feature.name for feature in _last_features(hides_enemies)]
 
 
-def observation_bounds(encoding: Encoding, outer_ring: int) -> NDArray[np.float32] | NDArray[np.int16]:
+def _last_features(hides_enemies: bool) -> tuple[Feature, ...]:
+    """Return the features that follow the satellites."""
+    return GAME_FEATURES + SIGHT_FEATURES if hides_enemies else GAME_FEATURES
+
+
+def observation_bounds(
+    encoding: Encoding, outer_ring: int, *, hides_enemies: bool = False
+) -> NDArray[np.float32] | NDArray[np.int16]:
     """Return the highest value of every index of an observation; the lowest is 0 everywhere."""
+    last_features = _last_features(hides_enemies)
     if encoding == "tokens":
         row = [
             num_sectors(MAX_RING),
             *(feature.highest * feature.token_scale for feature in SATELLITE_FEATURES),
         ]
-        tail = [feature.highest * feature.token_scale for feature in GAME_FEATURES]
+        tail = [feature.highest * feature.token_scale for feature in last_features]
         return np.minimum(row * OBSERVED_SATELLITES + tail, HIGHEST_TOKEN).astype(np.int16)
     row = [1.0] * num_sectors(outer_ring) + [feature.highest * feature.scale for feature in SATELLITE_FEATURES]
     return np.array(
-        row * OBSERVED_SATELLITES + [feature.highest * feature.scale for feature in GAME_FEATURES], np.float32
+        row * OBSERVED_SATELLITES + [feature.highest * feature.scale for feature in last_features], np.float32
     )
 
 
@@ -362,3 +390,21 @@ def observe_tokens(
     rule_features = rules.token_features[side]
     for i in range(state.NUM_RULE_FEATURES):
         features[NUM_CHANGING_FEATURES + i] = rule_features[i]
+
+
+@jitable
+def write_sight(
+    belief: state.Record,
+    rules: state.Record,
+    side: int,
+    last_seen: state.IntArray,
+    sensor_range_scale: float,
+    unseen_scale: float,
+    features: NDArray[Any],
+) -> None:
+    """Write how far both sides see, and for how many phases ``side`` has not seen each satellite of the enemy."""
+    phase = phase_number(belief)
+    features[0] = rules.sensor_range[side] * sensor_range_scale
+    features[1] = rules.sensor_range[1 - side] * sensor_range_scale
+    for number in range(state.SATELLITES):
+        features[2 + number] = (phase - last_seen[1 - side, number]) * unseen_scale

@@ -116,6 +116,7 @@ def _side_values(side: int, config: SideConfig) -> Iterator[tuple[tuple[Any, ...
     yield ("goal_points", side), points.goal
     yield ("adjacent_points", side), points.adjacent
     yield ("win_score", side), points.win
+    yield ("sensor_range", side), 0 if config.sensor_range is None else config.sensor_range
 
 
 def _fill_rules(rules: state.Record, config: GameConfig) -> None:

@@ -79,6 +79,7 @@ RULES = np.dtype(
         ("turn_limit", "i8"),
         ("code_rules", "i8"),  # 1: as the published implementation, 0: as the books
         ("forfeit", "i8"),  # 1: an illegal order loses the game, 0: it is a noop
+        ("sensor_range", "i8", (NUM_SIDES,)),  # steps in which a side sees enemies; 0: it sees everything
         (
             "formation",
             "i8",
@@ -122,6 +123,9 @@ OUTCOME = np.dtype(
     align=True,
 )
 """One outcome of an engagement. Attackers and targets are enemies of each other, a guard stands on the target's side."""
+
+SIGHTINGS = np.dtype([("phase", "i4", (NUM_SIDES, SATELLITES))], align=True)
+"""The decision phase, see ``sight.phase_number``, in which each satellite was last seen by the other side."""
 
 CHOICES = np.dtype(
     [
@@ -167,6 +171,18 @@ def join_records(parts: Sequence[Records]) -> Records:
     return joined
 
 
+class Sight(NamedTuple):
+    """What the sides know of each other, where a configuration hides enemies; otherwise without rows. See ``sight``."""
+
+    beliefs: Records
+    """(2 * n,) of layout ``GAME``: 2 * i and 2 * i + 1 are game i as alpha and as bravo know it, without random stream."""
+    sightings: Records
+    """(n,) of layout ``SIGHTINGS``."""
+
+
+NO_SIGHT = Sight(records(GAME, 0), records(SIGHTINGS, 0))
+
+
 class State(NamedTuple):
     """Games side by side, as compiled code takes them.
 
@@ -183,15 +199,17 @@ class State(NamedTuple):
     """(n,) of layout ``CHOICES``."""
     outcomes: Records
     """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
+    sight: Sight = NO_SIGHT
 
 
-def make_state(num_games: int, num_rules: int) -> State:
+def make_state(num_games: int, num_rules: int, *, hides_enemies: bool = False) -> State:
     """Allocate the arrays of games, all zero."""
     return State(
         records(GAME, num_games),
         records(RULES, num_rules),
         records(CHOICES, num_games),
         records(OUTCOME, MAX_OUTCOMES),
+        Sight(records(GAME, NUM_SIDES * num_games), records(SIGHTINGS, num_games)) if hides_enemies else NO_SIGHT,
     )
 
 

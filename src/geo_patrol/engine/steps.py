@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.engine.legal import sample_side, sample_sides, write_legal_orders, write_mask
-from geo_patrol.engine.observe import find_positions, observe_onehot, observe_tokens
+from geo_patrol.engine.observe import (
+    NUM_SIGHT_FEATURES,
+    SENSOR_RANGE_SCALE,
+    UNSEEN_SCALE,
+    find_positions,
+    observe_onehot,
+    observe_tokens,
+    write_sight,
+)
 from geo_patrol.engine.rng import next_key, random_bits
 from geo_patrol.engine.setup import set_up_game
 from geo_patrol.engine.state import (
@@ -47,6 +55,10 @@ EPISODE = np.dtype(
         ("winner", "i8"),  # of a finished game: 0 alpha, 1 bravo, -1 nobody
         ("is_over", "i8"),  # 1: terminated or truncated
         ("is_new", "i8"),  # 1: reset at the start of this step, in which it is not played
+        # Where enemies are hidden, the rewards of a side follow the score as it knows it: the fields above are alpha's.
+        ("bravos_reward", "f8"),  # of the phase last played
+        ("bravos_total_reward", "f8"),
+        ("bravos_score_difference", "i8"),
         ("opponent_actions", "i8", (SATELLITES,)),
     ],
     align=True,
@@ -177,6 +189,8 @@ def start_episode(episode: Record, alternates: bool, opponents: Opponents) -> No
     episode.total_reward = 0.0
     episode.length = 0
     episode.score_difference = 0
+    episode.bravos_total_reward = 0.0
+    episode.bravos_score_difference = 0
     episode.illegal_orders[ALPHA] = 0
     episode.illegal_orders[BRAVO] = 0
     episode.seat = episode.next_seat
@@ -243,6 +257,17 @@ def alphas_reward(game: Record, episode: Record, rewards_outcome: int) -> float:
 
 
 @jitable
+def bravos_reward(belief: Record, episode: Record, rewards_outcome: int) -> float:
+    """Return bravo's reward of the phase just played, by the score as bravo knows it, and update its difference."""
+    difference = int(belief.score[BRAVO]) - int(belief.score[ALPHA])
+    change = difference - episode.bravos_score_difference
+    episode.bravos_score_difference = difference
+    if not rewards_outcome:
+        return float(change)
+    return 0.0 if episode.winner == NOBODY else 2.0 * episode.winner - 1.0
+
+
+@jitable
 def write_statistics(game: Record, episode: Record, side: int, statistics: Record) -> None:
     """Write the statistics of a finished episode for one side."""
     statistics["return"] = episode.total_reward if side == ALPHA else 0.0 - episode.total_reward
@@ -292,6 +317,19 @@ def write_result(
     result.is_finished = is_finished
 
 
+@jitable_call
+def write_known_result(
+    belief: Record, episode: Record, side: int, is_finished: bool, result: Record, statistics: Record
+) -> None:
+    """Replace what a side does not know in its result and statistics; alpha's rewards follow its belief already."""
+    if side == BRAVO:
+        result.reward = episode.bravos_reward
+    if is_finished:
+        statistics.enemy_score = belief.score[1 - side]
+        if side == BRAVO:
+            statistics["return"] = episode.bravos_total_reward
+
+
 @jitable
 def gather_orders(actions: IntArray, row: int, orders: IntArray) -> None:
     """Copy the actions of both sides from two rows into ``orders``, (2, 11)."""
@@ -310,13 +348,20 @@ def gather_orders_against_opponent(episode: Record, actions: IntArray, row: int,
 
 
 @jitable
-def count_phase(game: Record, episode: Record, settings: Record) -> float:
-    """Bring the bookkeeping of an episode up to date after a phase was played; return alpha's reward."""
+def count_phase(game: Record, known: Record, episode: Record, settings: Record) -> float:
+    """Bring the bookkeeping of an episode up to date after a phase was played; return alpha's reward.
+
+    Args:
+        game: the game.
+        known: the game as alpha knows it, whose score decides alpha's reward.
+        episode: the episode, modified in place.
+        settings: what all episodes have in common.
+    """
     episode.length += 1
     for side in range(NUM_SIDES):
         episode.illegal_orders[side] += game.illegal_orders[side]
     episode.winner = winner_of(game)
-    reward = alphas_reward(game, episode, settings.rewards_outcome)
+    reward = alphas_reward(known, episode, settings.rewards_outcome)
     episode.total_reward += reward
     is_truncated = settings.max_cycles > 0 and episode.length >= settings.max_cycles
     episode.is_over = game.done != 0 or is_truncated
@@ -341,6 +386,8 @@ def play_games(
     all_episodes, results, statistics = episodes.records, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
+    sight = state.sight
+    hides = len(sight.beliefs) > 0
     for i in range(start, stop):
         game, rules = games[i], all_rules[i if per_game else 0]
         is_played, reward = True, 0.0
@@ -351,12 +398,23 @@ def play_games(
                 gather_orders(actions, NUM_SIDES * i, orders)
             else:
                 gather_orders_against_opponent(all_episodes[i], actions, i, orders)
-            play_orders(game, rules, choices[i].legal, orders, None, outcomes)
+            if hides:
+                play_orders(game, rules, choices[i].legal, orders, None, outcomes, sight, i)
+            else:  # compiled without any of it
+                play_orders(game, rules, choices[i].legal, orders, None, outcomes, None, i)
         if not has_episodes:
             continue
         episode = all_episodes[i]
         if is_played:
-            reward = count_phase(game, episode, settings)
+            known = sight.beliefs[NUM_SIDES * i] if hides else game
+            reward = count_phase(game, known, episode, settings)
+        if hides:
+            episode.bravos_reward = 0.0
+            if is_played:
+                episode.bravos_reward = bravos_reward(
+                    sight.beliefs[NUM_SIDES * i + BRAVO], episode, settings.rewards_outcome
+                )
+                episode.bravos_total_reward += episode.bravos_reward
         episode.is_new = 0
         is_finished = is_played and episode.is_over != 0
         count += is_finished
@@ -364,9 +422,14 @@ def play_games(
             for side in range(NUM_SIDES):
                 row = NUM_SIDES * i + side
                 write_result(game, episode, side, reward, is_finished, results[row], statistics[row])
+                if hides:
+                    write_known_result(sight.beliefs[row], episode, side, is_finished, results[row], statistics[row])
         else:
             side = side_at_seat(episode, settings)
             write_result(game, episode, side, reward, is_finished, results[i], statistics[i])
+            if hides:
+                belief = sight.beliefs[NUM_SIDES * i + side]
+                write_known_result(belief, episode, side, is_finished, results[i], statistics[i])
     return count
 
 
@@ -402,6 +465,8 @@ def describe_games(
     settings, bits = episodes.settings[0], workspace.random_bits
     two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
     has_results, samples = len(results) > 0, len(sampled) > 0
+    beliefs = state.sight.beliefs
+    hides = len(beliefs) > 0
     for i in range(start, stop):
         if not selected[i]:
             continue
@@ -412,12 +477,16 @@ def describe_games(
                 opponent = all_episodes[i].opponent
                 for side in range(NUM_SIDES):
                     write_info(game, side, opponent, results[NUM_SIDES * i + side])
+                    if hides:
+                        results[NUM_SIDES * i + side].enemy_score = beliefs[NUM_SIDES * i + side].score[1 - side]
             if samples:
                 sample_sides(legal, next_key(stream), bits, sampled, NUM_SIDES * i)
         else:
             episode = all_episodes[i]
             side = side_at_seat(episode, settings)
             write_info(game, side, episode.opponent, results[i])
+            if hides:
+                results[i].enemy_score = beliefs[NUM_SIDES * i + side].score[1 - side]
             if samples:
                 sample_side(legal[side], next_key(stream), side, bits[0], sampled[i])
 
@@ -450,6 +519,36 @@ def observe_games(
                 observe(game, rules, side, positions, observations[NUM_SIDES * i + side])
         else:
             observe(game, rules, side_at_seat(all_episodes[i], settings), positions, observations[i])
+
+
+@jitable
+def observe_beliefs(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    state: State,
+    episodes: EpisodeState,
+    workspace: Workspace,
+    observations: NDArray[Any],
+    observe: Callable[..., None],
+    sensor_range_scale: float,
+    unseen_scale: float,
+) -> None:
+    """Write the observations of the selected games as ``observe_games`` does, of what each side knows of its game."""
+    all_rules, all_episodes, settings = state.rules, episodes.records, episodes.settings[0]
+    beliefs, sightings = state.sight.beliefs, state.sight.sightings
+    two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
+    end = observations.shape[1] - NUM_SIGHT_FEATURES
+    for i in range(start, stop):
+        if not selected[i]:
+            continue
+        rules, last_seen = all_rules[i if per_game else 0], sightings[i].phase
+        for seat in range(settings.sides):
+            side = seat if two_sides else side_at_seat(all_episodes[i], settings)
+            belief, observation = beliefs[NUM_SIDES * i + side], observations[settings.sides * i + seat]
+            find_positions(belief, rules, workspace)
+            observe(belief, rules, side, workspace.positions, observation)
+            write_sight(belief, rules, side, last_seen, sensor_range_scale, unseen_scale, observation[end:])
 
 
 @jitable
@@ -508,10 +607,28 @@ def step_games(
         count = play_games(start, stop, state, episodes, workspace, actions, outputs)
     if task != OBSERVE:
         describe_games(start, stop, selected, state, episodes, workspace, outputs)
+    hides = len(state.sight.beliefs) > 0
     if len(outputs.tokens) > 0:
-        observe_games(start, stop, selected, state, episodes, workspace, outputs.tokens, observe_tokens)
+        if hides:
+            observe_beliefs(start, stop, selected, state, episodes, workspace, outputs.tokens, observe_tokens, 1, 1)
+        else:
+            observe_games(start, stop, selected, state, episodes, workspace, outputs.tokens, observe_tokens)
     if len(outputs.onehot) > 0:
-        observe_games(start, stop, selected, state, episodes, workspace, outputs.onehot, observe_onehot)
+        if hides:
+            observe_beliefs(
+                start,
+                stop,
+                selected,
+                state,
+                episodes,
+                workspace,
+                outputs.onehot,
+                observe_onehot,
+                SENSOR_RANGE_SCALE,
+                UNSEEN_SCALE,
+            )
+        else:
+            observe_games(start, stop, selected, state, episodes, workspace, outputs.onehot, observe_onehot)
     if len(outputs.masks) > 0:
         mask_games(start, stop, selected, state.choices, episodes, outputs.masks)
     return count

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import EARTH, are_adjacent, prograde, radial_in, radial_out, retrograde
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import play_engagement
+from geo_patrol.engine.sight import find_involved, look
 from geo_patrol.jit import jit, jitable, jitable_call
 
 # Movement
@@ -208,6 +209,15 @@ def play_drift(game: state.Record, rules: state.Record) -> None:
     game.phase = state.MOVEMENT
 
 
+@jitable
+def drift_beliefs(rules: state.Record, sight: state.Sight, row: int) -> None:
+    """Score and drift on in what both sides know of a game."""
+    for side in range(state.NUM_SIDES):
+        belief = sight.beliefs[state.NUM_SIDES * row + side]
+        score_turn(belief, rules)
+        drift_satellites(belief, rules)
+
+
 # A whole phase
 
 
@@ -219,6 +229,8 @@ def play_orders(
     orders: state.IntArray,
     recorded: state.Records | None,
     outcomes: state.Records,
+    sight: state.Sight | None,
+    row: int,
 ) -> None:
     """Play one decision phase of a game; an engagement is followed by the drift.
 
@@ -229,6 +241,8 @@ def play_orders(
         orders: (2, 11) order codes of both sides, any integers; illegal ones are replaced by noop in place.
         recorded: (k,) outcomes that decide an engagement; None to sample them.
         outcomes: (128,), overwritten with the outcomes of an engagement, ``game.outcome_count`` of them.
+        sight: what the sides know of all games, modified in place; None where nothing is hidden.
+        row: the game's index in it.
     """
     if game.done:
         return
@@ -241,4 +255,9 @@ def play_orders(
         game.phase = state.ENGAGEMENT
     else:
         game.outcome_count = play_engagement(game, rules, orders, recorded, outcomes)
+        if sight is not None:
+            look(game, rules, sight, row, find_involved(outcomes, game.outcome_count))
+            drift_beliefs(rules, sight, row)
         play_drift(game, rules)
+    if sight is not None:
+        look(game, rules, sight, row, 0)

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from geo_patrol.envs.episodes import SingleGame
 
 if TYPE_CHECKING:
+    from geo_patrol.game import Game
     from geo_patrol.rendering.viewer import Viewer
+    from geo_patrol.sides import Side
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 RENDER_FPS = 2
@@ -25,6 +27,9 @@ class Display:
         render_mode: "human", "rgb_array", "ansi" or None.
         render_size: width and height of pictures in pixels.
 
+    Attributes:
+        side: whose view of the game is shown, if it hides enemies; None shows everything.
+
     Raises:
         ValueError: there is no such mode, or the size is invalid.
     """
@@ -35,17 +40,18 @@ class Display:
         self._mode = render_mode
         self._size = _check_size(render_size)
         self._viewer: Viewer | None = None
+        self.side: Side | None = None
 
     def reset(self, single: SingleGame) -> None:
         """Render the position after a reset."""
         if self._mode in ("human", "rgb_array"):
-            self._get_viewer().reset(single.game())
+            self._get_viewer().reset(self._shown(single))
             self._show(animate=False)
 
     def step(self, single: SingleGame) -> None:
         """Render the position after a step."""
         if self._mode in ("human", "rgb_array"):
-            self._get_viewer().step(single.game())
+            self._get_viewer().step(self._shown(single))
             self._show(animate=True)
 
     def render(self, single: SingleGame) -> Rendered:
@@ -58,7 +64,7 @@ class Display:
             return None
         single.check_reset()
         if self._mode == "ansi":
-            return str(single.game())
+            return str(self._shown(single))
         if self._mode == "rgb_array":
             return self._get_viewer().array()
         self._show(animate=False)
@@ -68,6 +74,10 @@ class Display:
         """Close the window, if one is open."""
         if self._viewer is not None:
             self._viewer.close()
+
+    def _shown(self, single: SingleGame) -> "Game":
+        game = single.game()
+        return game if self.side is None else game.seen_by(self.side)
 
     def _show(self, animate: bool) -> None:
         if self._mode == "human":

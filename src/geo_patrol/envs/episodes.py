@@ -73,7 +73,7 @@ class Episodes:
         settings[0] = (sides, reward == "outcome", min(max_cycles or 0, 1 << 62), first_seat, alternates, 0)
         self.max_cycles = max_cycles
         self.bookkeeping = EpisodeState(state.records(steps.EPISODE, num_games), settings)
-        size = observation_size(encoding, config.board.outer_ring)
+        size = observation_size(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
         self._is_onehot = encoding == "onehot"
         self._action_shape = self.num_envs, state.SATELLITES
         self._mask_shape = self.num_envs, state.SATELLITES, state.ORDERS
@@ -145,7 +145,9 @@ class Episodes:
             self.games.put(rows, start)
             # Rewards are those of the same phases in a whole game, which counts the difference from 0 at its start.
             is_begun = (start.turn > 1) | (start.phase > 0)
-            self.records["score_difference"][rows] = is_begun * (start.scores[:, 0] - start.scores[:, 1])
+            (alphas, for_alpha), (for_bravo, bravos) = start.known_scores.transpose(1, 2, 0)
+            self.records["score_difference"][rows] = is_begun * (alphas - for_alpha)
+            self.records["bravos_score_difference"][rows] = is_begun * (bravos - for_bravo)
 
     def step(self, actions: NDArray[np.int64], outputs: Outputs, shard: "Shard | None" = None) -> int:
         """Play one decision phase, and write everything that follows from it.
@@ -185,8 +187,8 @@ class Episodes:
 
     def observe_opponents(self, encoding: Encoding) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Return observations, (n, size), and action masks, (n, 11, 28), of the side opposite to each game's seat."""
-        outer_ring = self.games.config.board.outer_ring
-        outputs = make_outputs(len(self), encoding, outer_ring, masks=True)
+        outer_ring, hides_enemies = self.games.config.board.outer_ring, self.games.hides_enemies
+        outputs = make_outputs(len(self), encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
         episodes, arrays = EpisodeState(self.records, settings), self.games.state
@@ -219,6 +221,7 @@ class _SavedEnvironment(BaseModel):
     sampled: Annotated[list[_Orders], Field(min_length=2, max_length=2)] | None
     cycles: Annotated[int, Field(ge=0, lt=2**31)]
     difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
+    bravos_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
 
 class SingleGame:
@@ -344,6 +347,7 @@ class SingleGame:
         if not self.is_seeded:
             raise RecordingError("nothing to save: reset must be called first")
         games, episode = self.episodes.games, self.episodes.records[0]
+        bravos = {"bravos_difference": int(episode.bravos_score_difference)} if games.hides_enemies else {}
         return {
             "format": "geo_patrol environment",
             "version": 1,
@@ -353,6 +357,7 @@ class SingleGame:
             "sampled": None if self._sampled is None else self._sampled.tolist(),
             "cycles": int(episode.length),
             "difference": int(episode.score_difference),
+            **bravos,
         }
 
     def restored(self, saved: Mapping[str, Any]) -> "SingleGame":
@@ -375,6 +380,7 @@ class SingleGame:
         episode = twin.episodes.records[0]
         episode.opponent_stream[:] = data.opponent
         episode.length, episode.score_difference = data.cycles, data.difference
+        episode.bravos_score_difference = data.bravos_difference
         max_cycles = self.episodes.max_cycles or 0
         episode.is_over = bool(restored.is_over[0]) or (0 < max_cycles <= data.cycles)
         twin._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)

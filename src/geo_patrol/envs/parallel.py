@@ -41,6 +41,10 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     Reward: zero-sum floats. "score": the change of the score difference in this phase, counted from 0, so that the sum
     over a game is the final difference; "outcome": -1, 0 or 1 at the end.
 
+    With sensor ranges in the configuration, observations show what an agent's side knows, see ``Games.seen_by``;
+    ``enemy_score`` and the reward "score" then follow the score as far as the side knows it, and are not zero-sum before the
+    game is over. ``state``, ``game`` and ``render`` show everything.
+
     Infos: numbers, with the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
     ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement, 2 over), ``reasons`` (bits, see
     ``geo_patrol.notation.read_reasons``), and ``action_mask`` with ``mask_in="info"``.
@@ -95,7 +99,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         space: spaces.Space[Any] = masked(vector) if mask_in == "obs" else vector
         self.observation_spaces = {ALPHA: space, BRAVO: copy.deepcopy(space)}  # seeded each by itself
         self.action_spaces = {agent: OrderSpace() for agent in _AGENTS}
-        self.state_space = box(self.config, "onehot")
+        self.hides_enemies = self.config.hides_enemies
+        self.state_space = box(self.config, "onehot", whole=True)
 
     @property
     def config(self) -> GameConfig:
@@ -139,12 +144,15 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         # Indexing is faster than unpacking.
         alpha_observation, bravo_observation = observations[0], observations[1]
         alpha_mask, bravo_mask = masks[0], masks[1]
-        _, _, _, _, alpha_illegal, alpha_score, bravo_score, turn, phase, reasons, _, _ = alpha
+        _, _, _, _, alpha_illegal, alpha_score, bravo_for_alpha, turn, phase, reasons, _, _ = alpha
+        bravo_score, alpha_for_bravo = bravo_for_alpha, alpha_score
+        if self.hides_enemies:  # a side knows the enemy's score as an estimate only
+            bravo_score, alpha_for_bravo = results["score"].item(1), results["enemy_score"].item(1)
         infos: dict[str, dict[str, Any]] = {
             ALPHA: {
                 "illegal_orders": alpha_illegal,
                 "score": alpha_score,
-                "enemy_score": bravo_score,
+                "enemy_score": bravo_for_alpha,
                 "turn": turn,
                 "phase": phase,
                 "reasons": reasons,
@@ -152,7 +160,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             BRAVO: {
                 "illegal_orders": results["illegal_orders"].item(1),
                 "score": bravo_score,
-                "enemy_score": alpha_score,
+                "enemy_score": alpha_for_bravo,
                 "turn": turn,
                 "phase": phase,
                 "reasons": reasons,
@@ -197,7 +205,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         packed, infos = self.pack(observations, masks, results, alpha)
         return (
             packed,
-            {ALPHA: reward, BRAVO: 0.0 - reward},
+            {ALPHA: reward, BRAVO: results["reward"].item(1) if self.hides_enemies else 0.0 - reward},
             {ALPHA: terminated, BRAVO: terminated},
             {ALPHA: truncated, BRAVO: truncated},
             infos,
@@ -230,8 +238,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         return {ALPHA: actions[0], BRAVO: actions[1]}
 
     def state(self) -> NDArray[np.float32]:
-        """Return the whole position for a centralised critic: alpha's observation, encoded as "onehot"."""
-        state: NDArray[np.float32] = self.single.episodes.games.observe("onehot")[0, 0]
+        """Return the whole position for a centralised critic: alpha's observation of everything, encoded as "onehot"."""
+        state: NDArray[np.float32] = self.single.episodes.games.observe("onehot", whole=True)[0, 0]
         return state
 
     def game(self) -> Game:

@@ -30,7 +30,9 @@ _NUMBER_OF = {agent: index % SATELLITES for index, agent in enumerate(_AGENTS)}
 
 def own_features(observations: NDArray[Any]) -> NDArray[Any]:
     """Return the part of sides' observations that describes their own satellites, (n, 11, features): a view."""
-    width = (observations.shape[1] - NUM_GAME_FEATURES) // OBSERVED_SATELLITES
+    width = (
+        observations.shape[1] - NUM_GAME_FEATURES
+    ) // OBSERVED_SATELLITES  # of sight there are fewer features than that
     return observations[:, : SATELLITES * width].reshape(len(observations), SATELLITES, width)
 
 

@@ -21,6 +21,7 @@ from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game import Game
 from geo_patrol.games import check_seed
 from geo_patrol.position import SavedGenerator, check_saved
+from geo_patrol.sides import SIDES
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
 _SEATS = (ALPHA, BRAVO)
@@ -41,7 +42,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
     Spaces, rewards and infos are those of one side of ``geo_patrol.envs.parallel.ParallelGeoPatrol``; ``seat``
     in the infos is that side (0 alpha, 1 bravo). Observations are egocentric. ``action_masks()`` returns what
-    MaskablePPO expects.
+    MaskablePPO expects. With sensor ranges in the configuration, ``render`` shows what that side knows; ``game`` has
+    everything.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
@@ -130,6 +132,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         )
         self.opponent.reset(np.ones(1, np.bool_))
         self._is_over = False
+        self._display.side = SIDES[self._seat]
         view = self._single.reset(seed, start)
         self._display.reset(self._single)
         return self._pack(view)
@@ -235,6 +238,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         generator = data.generator.restore()
         self._single, self.np_random, self._seat = single, generator, _SEATS.index(data.seat)
         self._is_over = single.is_over
+        self._display.side = data.seat
         self._display.reset(single)
         self.opponent.reset(np.ones(1, np.bool_))
 

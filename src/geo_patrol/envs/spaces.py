@@ -80,9 +80,15 @@ def _batch_orders(space: OrderSpace, n: int = 1) -> BatchedOrderSpace:
     return BatchedOrderSpace(n, seed=deepcopy(space.np_random))
 
 
-def box(config: GameConfig, encoding: Encoding) -> spaces.Box:
-    """Return the space of observation vectors: 1-D, from 0 to a bound for every index."""
-    high = observation_bounds(encoding, config.board.outer_ring)
+def box(config: GameConfig, encoding: Encoding, *, whole: bool = False) -> spaces.Box:
+    """Return the space of observation vectors: 1-D, from 0 to a bound for every index.
+
+    Args:
+        config: the configuration.
+        encoding: the encoding of the observations.
+        whole: whether they show everything, even if the configuration hides enemies.
+    """
+    high = observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies and not whole)
     return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
 
 

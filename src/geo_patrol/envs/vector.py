@@ -65,9 +65,13 @@ class _SavedEpisode(BaseModel):
     next_seat: Literal[0, 1]
     opponent: Annotated[int, Field(ge=-1, lt=2**31)]
     is_over: Literal[0, 1]
+    bravos_total_reward: FiniteFloat = 0.0
+    bravos_score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
 
-_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name != "sampler")
+_BRAVOS_FIELDS = ("bravos_total_reward", "bravos_score_difference")
+"""Fields that only mean something where enemies are hidden, and are saved only there."""
+_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name not in ("sampler", *_BRAVOS_FIELDS))
 
 
 class _SavedVector(BaseModel):
@@ -323,9 +327,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """Return the whole positions for a centralised critic, (num_games, size): alpha's observations as "onehot"."""
         self._check_started()
         outputs = self._episodes.outputs.onehot
-        if self._sides == NUM_SIDES and len(outputs) > 0:
+        if self._sides == NUM_SIDES and len(outputs) > 0 and not self._config.hides_enemies:
             return outputs[::NUM_SIDES]
-        state: NDArray[np.float32] = self._episodes.games.observe("onehot")[:, 0]
+        state: NDArray[np.float32] = self._episodes.games.observe("onehot", whole=True)[:, 0]
         return state
 
     def save(self) -> dict[str, Any]:
@@ -340,7 +344,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             raise RecordingError("nothing to save: reset must be called first")
         games, records = self._episodes.games, self._episodes.records
         columns = {"sampler": games.state.choices["stream"].tolist()}
-        columns |= {name: records[name].tolist() for name in _EPISODE_FIELDS}
+        saved_fields = (*_EPISODE_FIELDS, *(_BRAVOS_FIELDS if games.hides_enemies else ()))
+        columns |= {name: records[name].tolist() for name in saved_fields}
         episodes = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return {
             "format": "geo_patrol vector environment",
@@ -387,7 +392,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._episodes.games.put(np.arange(self.num_games), games)
         self._episodes.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
         records = self._episodes.records
-        for name in _EPISODE_FIELDS:
+        for name in (*_EPISODE_FIELDS, *_BRAVOS_FIELDS):
             records[name] = [getattr(episode, name) for episode in data.episodes]
         records["is_new"] = 0
         self._num_over = int(np.count_nonzero(records["is_over"]))

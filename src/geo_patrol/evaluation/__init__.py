@@ -1,4 +1,4 @@
-"""Measuring agents: match play, tournaments, sequential tests, sweeps, ratings and equilibria.
+"""Measuring agents and scenarios: match play, tournaments, sequential tests, studies, ratings and equilibria.
 
 Names are imported when they are first used: ratings and equilibria need SciPy (the extra ``[stats]``), matches do not.
 """
@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from geo_patrol.evaluation.arena import ArenaResult, play_arena
     from geo_patrol.evaluation.campaign import FolderError
     from geo_patrol.evaluation.executors import WorkerError
     from geo_patrol.evaluation.exploitability import ExactBoard, Exploitability
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sprt import SprtResult, play_sprt
     from geo_patrol.evaluation.statistics import Equilibrium, Ratings, Sprt, equilibrium, fit_ratings, pair_scores
-    from geo_patrol.evaluation.sweep import Sweep, play_sweep
+    from geo_patrol.evaluation.study import Study, compare_studies, play_study, play_sweep, read_study
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
 __all__ = [
+    "ArenaResult",
     "Equilibrium",
     "ExactBoard",
     "Exploitability",
@@ -28,19 +30,24 @@ __all__ = [
     "RayExecutor",
     "Sprt",
     "SprtResult",
-    "Sweep",
+    "Study",
     "Tournament",
     "WorkerError",
+    "compare_studies",
     "equilibrium",
     "fit_ratings",
     "pair_scores",
+    "play_arena",
     "play_match",
     "play_sprt",
+    "play_study",
     "play_sweep",
     "play_tournament",
+    "read_study",
 ]
 
 _MODULES = {
+    "arena": ("ArenaResult", "play_arena"),
     "campaign": ("FolderError",),
     "exploitability": ("ExactBoard", "Exploitability"),
     "match": ("play_match",),
@@ -49,7 +56,7 @@ _MODULES = {
     "results": ("MatchResult",),
     "sprt": ("SprtResult", "play_sprt"),
     "statistics": ("Equilibrium", "Ratings", "Sprt", "equilibrium", "fit_ratings", "pair_scores"),
-    "sweep": ("Sweep", "play_sweep"),
+    "study": ("Study", "compare_studies", "play_study", "play_sweep", "read_study"),
     "tournament": ("Tournament", "play_tournament"),
 }
 

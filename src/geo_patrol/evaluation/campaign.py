@@ -1,4 +1,4 @@
-"""Campaigns: many matches on an executor, resumable. The common part of tournaments, sweeps and sequential tests.
+"""Campaigns: many matches on an executor, resumable. The common part of tournaments, studies and sequential tests.
 
 A campaign's folder is its journal: ``plan.json`` says what is played, and ``games.jsonl`` has a line for every finished
 chunk. Lines are appended whole; an incomplete last line, as a killed process may leave it, is dropped when the folder is
@@ -9,14 +9,15 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from geo_patrol.agents.files import mentioned_files
 from geo_patrol.agents.isolation.agent import MOVE_TIME, check_agent_name, check_move_time
@@ -30,6 +31,8 @@ from geo_patrol.evaluation.results import MatchResult, join_results
 from geo_patrol.files import atomic_write, named_errors
 from geo_patrol.games import check_seed
 from geo_patrol.versions import __version__
+
+_T = TypeVar("_T")
 
 PLAN, GAMES, LOCK = "plan.json", "games.jsonl", "lock"
 FORMAT = "geo_patrol plan"
@@ -45,16 +48,14 @@ class Journal:
     Args:
         folder: created if it does not exist.
         plan: plain data with everything on which the games depend; a folder with another plan is refused.
-        chunks: all chunks of the plan.
 
     Raises:
         FolderError: the folder holds something else, or a damaged file, or another process uses it.
         OSError: it cannot be written.
     """
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any], chunks: Chunks) -> None:
+    def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
         self._folder = folder
-        self._chunks = chunks
         expected = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
         found = read_plan(folder)
         if found is not None:
@@ -72,13 +73,13 @@ class Journal:
             with atomic_write(folder / PLAN) as file:
                 file.write(json.dumps(expected, indent=2) + "\n")
 
-    def append(self, chunk: Chunk, result: MatchResult) -> None:
-        """Store a finished chunk.
+    def append(self, record: BaseModel) -> None:
+        """Store the record of a finished chunk.
 
         Raises:
             OSError: it cannot be written; what was stored before stays as it is.
         """
-        line = ChunkRecord.of(chunk, result).model_dump_json().encode() + b"\n"
+        line = record.model_dump_json().encode() + b"\n"
         with named_errors(self._path), self._path.open("ab", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             try:
@@ -98,40 +99,40 @@ class Journal:
     def _path(self) -> Path:
         return self._folder / GAMES
 
-    def read(self) -> Iterator[tuple[Chunk, MatchResult]]:
-        """Yield every chunk that is finished, once, with its games.
+    def read(self, parse: Callable[[bytes], _T | None]) -> Iterator[_T]:
+        """Yield what a function makes of every line.
+
+        Args:
+            parse: returns None for a line that does not belong to this plan.
 
         Raises:
-            FolderError: a line does not belong to this plan.
+            FolderError: there is such a line.
         """
         if not self._path.exists():
             return
-        finished = set()
         with self._path.open("r+b") as file:
             for number, line in enumerate(file, start=1):
                 if not line.endswith(b"\n"):
                     file.truncate(file.seek(-len(line), os.SEEK_END))
                     return
-                parsed = self._parse(line)
+                parsed = parse(line)
                 if parsed is None:
                     message = f"{self._path} is damaged in line {number}: delete that line to play its games again"
                     raise FolderError(message)
-                chunk, result = parsed
-                if chunk.number not in finished:
-                    finished.add(chunk.number)
-                    yield chunk, result
+                yield parsed
 
-    def _parse(self, line: bytes) -> tuple[Chunk, MatchResult] | None:
-        """Parse a line; None if it does not belong to this plan."""
-        try:
-            record = ChunkRecord.model_validate_json(line)
-        except ValidationError:
-            return None
-        if not 0 <= record.chunk < len(self._chunks):
-            return None
-        chunk = self._chunks[record.chunk]
-        result = record.to_result(chunk)
-        return None if result is None else (chunk, result)
+
+def parse_chunk(chunks: Chunks, line: bytes) -> tuple[Chunk, MatchResult] | None:
+    """Return a chunk and its games from a line of a journal; None if it is none of these chunks."""
+    try:
+        record = ChunkRecord.model_validate_json(line)
+    except ValidationError:
+        return None
+    if not 0 <= record.chunk < len(chunks):
+        return None
+    chunk = chunks[record.chunk]
+    result = record.to_result(chunk)
+    return None if result is None else (chunk, result)
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:
@@ -170,6 +171,7 @@ def _check_plan(folder: Path, found: Mapping[str, Any], expected: Mapping[str, A
 _PLAN_WORDS = {
     "version": "the version of the folder",
     "kind": "the command",
+    "title": "the title of the study",
     "geo_patrol": "the version of geo_patrol",
     "agents": "the list of agents",
     "games": "the number of games",
@@ -202,7 +204,7 @@ def _digest(path: Path) -> str:
 
 
 class CampaignOptions(WorkerOptions, total=False):
-    """Keyword arguments of tournaments and sweeps."""
+    """Keyword arguments of tournaments and studies."""
 
     folder: Path | str | None
     """Stores finished games, so that a campaign that was killed can be resumed; None stores nothing. Its agents are given by
@@ -289,17 +291,18 @@ def play_matches(
             yield index, join_results([results[i] for i in sorted(results)])
 
     finished: set[int] = set()
-    with nullcontext() if folder is None else closing(Journal(Path(folder), full_plan, chunks)) as journal:
-        for chunk, result in () if journal is None else journal.read():
-            finished.add(chunk.number)
-            yield from join(chunk, result)
+    with nullcontext() if folder is None else closing(Journal(Path(folder), full_plan)) as journal:
+        for chunk, result in () if journal is None else journal.read(partial(parse_chunk, chunks)):
+            if chunk.number not in finished:
+                finished.add(chunk.number)
+                yield from join(chunk, result)
         if len(finished) < len(chunks):
             warm_up(agents, matches[0].config)
         played = play_chunks(chunks, finished, processes=processes, executor=executor, progress=progress)
         with closing(played):
-            for chunk, (result, _orders) in played:
+            for chunk, (result, *_) in played:
                 if journal is not None:
-                    journal.append(chunk, result)
+                    journal.append(ChunkRecord.of(chunk, result))
                 yield from join(chunk, result)
 
 

@@ -12,7 +12,8 @@ chunk, the agent's side and its name (``agent_generator``). Hence
 - the same arguments give the same games;
 - a chunk does not depend on how many others there are;
 - exchanging the two agents exchanges the two games of each pair and changes nothing else, as long as the agents keep no
-  state from one batch to the next.
+  state from one batch to the next;
+- a chunk in which sides are not swapped has the first games of the same pairs (studies ask who wins as alpha).
 """
 
 import time
@@ -30,7 +31,7 @@ from geo_patrol.agents.playing import AgentPair, SeatedAgent
 from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.engine.state import FORFEIT, NUM_SIDES, SATELLITES
+from geo_patrol.engine.state import ENGAGEMENT, FORFEIT, NUM_SIDES, SATELLITES
 from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, SECOND, Failure, MatchResult
 from geo_patrol.games import Games
@@ -78,6 +79,7 @@ class Chunk:
         index: index of the chunk in its match; its first pair is number ``CHUNK_PAIRS * index``.
         num_pairs: at most ``CHUNK_PAIRS``.
         move_time: seconds for a decision of a user-defined agent in a process of its own.
+        swaps: whether the games with the sides swapped are played too.
     """
 
     number: int
@@ -89,20 +91,26 @@ class Chunk:
     index: int
     num_pairs: int
     move_time: float
+    swaps: bool = True
+
+    @property
+    def seatings(self) -> tuple[tuple[int, int], ...]:
+        """The agents that play alpha and bravo in each of its batches."""
+        return SEATINGS if self.swaps else SEATINGS[:1]
 
     @property
     def games(self) -> int:
         """The number of its games."""
-        return 2 * self.num_pairs
+        return len(self.seatings) * self.num_pairs
 
     def make_games(self) -> NDArray[np.void]:
         """Return records of layout ``GAME_RESULT`` with the seeds and the sides of the games, and else zeros."""
-        games = np.zeros(self.games, GAME_RESULT)
+        games, batches = np.zeros(self.games, GAME_RESULT), len(self.seatings)
         pairs = range(CHUNK_PAIRS * self.index, CHUNK_PAIRS * self.index + self.num_pairs)
-        for number, seating in enumerate(SEATINGS):
+        for number, seating in enumerate(self.seatings):
             offset = _SWAPPED * number if self.is_self_play else 0
-            games["seeds"][number::2] = [game_seed(self.seed, pair + offset) for pair in pairs]
-            games["first_side"][number::2] = seating[FIRST]
+            games["seeds"][number::batches] = [game_seed(self.seed, pair + offset) for pair in pairs]
+            games["first_side"][number::batches] = seating[FIRST]
         return games
 
 
@@ -165,7 +173,22 @@ class PlayedChunk(NamedTuple):
 
     result: MatchResult
     orders: list[list[NDArray[np.int8]]]
-    """The orders of both batches, for each phase (pairs, 2, 11); empty if they are not kept."""
+    """The orders of each batch, for each phase (pairs, 2, 11); empty if they are not kept."""
+    curve: NDArray[np.int64]
+    """(turns, 5), sums over the games after every turn, see ``CURVE``; a game that is over keeps its last values."""
+
+
+CURVE = ("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols")
+"""What a chunk counts after every turn: games that go on, the points of each side, and its Patrols with fuel."""
+
+
+def join_curves(curves: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Add the curves of several batches or chunks; the last row of a shorter one stands for all later turns."""
+    turns = max(map(len, curves), default=0)
+    joined = np.zeros((turns, len(CURVE)), np.int64)
+    for curve in curves:
+        joined += np.pad(curve, [(0, turns - len(curve)), (0, 0)], mode="edge") if len(curve) else 0
+    return joined
 
 
 def game_seed(seed: int, pair: int) -> int:
@@ -206,16 +229,16 @@ def play_chunk(
     """
     start = time.perf_counter()
     games = chunk.make_games()
-    batches = []
-    for number, seating in enumerate(SEATINGS):
-        batch = _Batch(agents, chunk, seating, games[number::2], keeps_orders=keeps_orders)
+    batches: list[_Batch] = []
+    for number, seating in enumerate(chunk.seatings):
+        batch = _Batch(agents, chunk, seating, games[number :: len(chunk.seatings)], keeps_orders=keeps_orders)
         batch.play(on_failure, partial(add_progress, progress, chunk.num_pairs * number))
         batches.append(batch)
     first_game = np.array(batches[0].first_game, np.int64).reshape(-1, NUM_SIDES, SATELLITES)  # perhaps without a phase
     failures = tuple(failure for batch in batches for failure in batch.failures)
     seconds = time.perf_counter() - start
     result = MatchResult(chunk.names, chunk.config, chunk.seed, seconds, games, first_game, failures)
-    return PlayedChunk(result, [batch.orders for batch in batches])
+    return PlayedChunk(result, [batch.orders for batch in batches], join_curves([batch.curve for batch in batches]))
 
 
 def add_progress(progress: Callable[[int], None], before: int, games: int) -> None:
@@ -238,6 +261,7 @@ class _Batch:
         orders: for each phase (n, 2, 11), illegal orders included; empty if they are not kept.
         first_game: for each phase of the first game its orders, (2, 11).
         failures: failures of the agents.
+        curve: see ``PlayedChunk``.
     """
 
     def __init__(
@@ -259,6 +283,11 @@ class _Batch:
         self.orders: list[NDArray[np.int8]] = []
         self.first_game: list[NDArray[np.int8]] = []
         self.failures: list[Failure] = []
+        self._turns: list[NDArray[np.int64]] = []
+
+    @property
+    def curve(self) -> NDArray[np.int64]:
+        return np.array(self._turns, np.int64).reshape(-1, len(CURVE))
 
     def play(self, on_failure: OnFailure, progress: Callable[[int], None]) -> None:
         """Play all games to the end."""
@@ -277,6 +306,8 @@ class _Batch:
             games.step(orders)
             results["illegal_orders"] += games.state.games["illegal_orders"][:, seating] * running[:, None]
             running = ~games.is_over
+            if not (running & (games.phase == ENGAGEMENT)).any():  # a turn is over; all running games are in one phase
+                self._count_turn(int(running.sum()))
             progress(len(games) - int(running.sum()))
         if errors and on_failure == "raise":
             raise next(iter(errors.values()))
@@ -287,6 +318,10 @@ class _Batch:
         if errors:
             self._forfeit(running, errors)
             progress(len(games))
+
+    def _count_turn(self, running: int) -> None:
+        active = (self._games.fuel[:, :, 1:] > 0).sum(axis=(0, 2))
+        self._turns.append(np.array([running, *self._games.scores.sum(axis=0), *active], np.int64))
 
     def _forfeit(self, running: NDArray[np.bool_], errors: dict[int, AgentError]) -> None:
         """End the running games against the sides whose agents failed: they lose all their points, and the game.

@@ -16,14 +16,14 @@ from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
 from geo_patrol.agents.isolation.agent import IsolatedAgent, without_main
 from geo_patrol.agents.isolation.worker import end_with_parent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.registry import is_user_defined, make_agent
 from geo_patrol.errors import AgentError, GeoPatrolError
-from geo_patrol.evaluation.chunks import Chunk, Chunks, OnFailure, PlayedChunk, add_progress, play_chunk
+from geo_patrol.evaluation.chunks import Chunk, OnFailure, PlayedChunk, add_progress, play_chunk
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -230,8 +230,23 @@ class WorkerOptions(TypedDict, total=False):
     """Called several times a second with the number of finished games and of all games."""
 
 
+class ChunkSequence(Protocol):
+    """Chunks that are made when they are asked for, see ``chunks.Chunks``."""
+
+    @property
+    def games(self) -> int:
+        """The number of all games."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, number: int, /) -> Chunk: ...
+
+    def games_of(self, number: int) -> int:
+        """Return the number of games of a chunk."""
+
+
 def play_chunks(
-    chunks: Chunks,
+    chunks: ChunkSequence,
     finished: AbstractSet[int] = frozenset(),
     *,
     processes: int | None = None,
@@ -301,9 +316,10 @@ def _play_on(
 ) -> Iterator[tuple[Chunk, PlayedChunk]]:
     """Play chunks on an executor."""
     games = 0
+    before = getattr(executor, "finished_games", 0)  # in earlier calls
 
     def poll() -> None:
-        progress(getattr(executor, "finished_games", games))
+        progress(getattr(executor, "finished_games", games + before) - before)
 
     function = partial(play_in_worker, on_failure=on_failure, keeps_orders=keeps_orders)
     with closing(run_tasks(executor, function, chunks, poll)) as played:

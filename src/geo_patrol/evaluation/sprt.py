@@ -160,7 +160,7 @@ def play_sprt(
     results: list[MatchResult] = []
     try:
         with closing(played):
-            for _, (result, _orders) in in_order(played):
+            for _, (result, *_) in in_order(played):
                 results.append(result)
                 verdict, _, _ = test.run(statistics.pair_scores(np.concatenate([result.winner for result in results])))
                 if verdict is not None:

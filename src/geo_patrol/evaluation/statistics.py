@@ -87,6 +87,35 @@ def _score_interval(p: float, trials: float, z: float) -> tuple[float, float]:
     return low, high
 
 
+def paired_interval(
+    differences: ArrayLike, *, is_rate: bool = False, confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Return the mean of paired differences with an interval.
+
+    Args:
+        differences: (n,), such as those between two games with the same seed.
+        is_rate: whether they are differences of successes, -1, 0 or 1. Then the interval is that of Agresti and Min (2005,
+            "Simple improved confidence intervals for comparing matched proportions", Statistics in Medicine 24), which
+            adds half a pair of each kind, so that a few equal pairs prove nothing; otherwise it is Student's.
+        confidence: the level of the interval, between 0 and 1.
+
+    Returns:
+        The mean, and the lower and upper end.
+    """
+    values = np.asarray(differences, np.float64)
+    size, total, squares = len(values), float(values.sum()), float((values**2).sum())
+    mean = total / size
+    if is_rate:
+        middle = total / (size + 2)
+        margin = normal_quantile(confidence) * math.sqrt((squares + 1) / (size + 2) - middle**2) / math.sqrt(size + 2)
+        return mean, max(middle - margin, -1.0), min(middle + margin, 1.0)
+    if size == 1:
+        return mean, -math.inf, math.inf
+    variance = max(squares - total**2 / size, 0.0) / (size - 1)
+    margin = student_quantile(confidence, size - 1) * math.sqrt(variance / size)
+    return mean, mean - margin, mean + margin
+
+
 def normal_quantile(confidence: float) -> float:
     """Return the half-width, in standard deviations, of a two-sided normal interval of a level."""
     return NormalDist().inv_cdf(0.5 + confidence / 2)

@@ -1,6 +1,5 @@
 """The Gymnasium environments of the flight games."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import gymnasium
@@ -10,7 +9,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
 from geo_patrol.config.toml_files import Overrides
-from geo_patrol.envs.arguments import check_choice
+from geo_patrol.envs.arguments import check_choice, read_options
 from geo_patrol.errors import ConfigError, OrderError, show
 from geo_patrol.flight import rules
 from geo_patrol.flight.flight import Flight, parse_code
@@ -108,15 +107,13 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         Args:
             seed: seed of the random missions; other missions are deterministic. None keeps the random stream.
             options: ``{"mission": ...}`` replaces the mission of this episode: a name, a path, a mapping, a ``Mission``,
-                or "random". Other options are ignored.
+                or "random".
 
         Raises:
             ConfigError: the mission is invalid, or is one of the other game.
-            ValueError: the seed is negative or not an integer, or the options are no dict.
+            ValueError: the seed is negative or not an integer, the options are no dict, or one is not known.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options must be a dict, such as {{'mission': ..}}, got {show(options)}")
-        source = (options or {}).get("mission")
+        source = read_options(options, ("mission",)).get("mission")
         mission = self._initial_mission if source is None else self._load(source)  # before anything changes
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
         if mission is None:

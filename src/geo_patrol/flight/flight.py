@@ -340,12 +340,14 @@ def goals_text(mission: Mission) -> str:
     goals = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
     if mission.land_on:
         goals.append(f"land on {', '.join(mission.land_on)}")
-    if mission.end_at:
-        goals.append(f"end at {mission.end_at}")
+    if mission.end is not None:
+        kind, reference = mission.end
+        where = {"well": "in the well of", "planet": "on the planet", "station": "at the station"}[kind]
+        goals.append(f"end {where} {reference}")
     if mission.fuel_limit is not None:
         goals.append(f"at most {mission.fuel_limit} points of fuel and launches")
     if mission.race:
-        goals.append("race: fewest turns win")
+        goals.append("fewest turns win")
     if mission.advanced:
         goals.append("advanced rules")
     return f"Mission: {'; '.join(goals)}" if goals else ""
@@ -385,6 +387,15 @@ def move_text(move: Point) -> str:
     if down:
         words.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
     return " ".join(words) or "0"
+
+
+def move_words(move: Point) -> str:
+    """Return a move in words, such as "3 left, 1 up"."""
+    right, down = move
+    words = [f"{abs(right)} {'right' if right > 0 else 'left'}"] if right else []
+    if down:
+        words.append(f"{abs(down)} {'down' if down > 0 else 'up'}")
+    return ", ".join(words) or "no move"
 
 
 def log_text(flight: FlightStatus) -> str:

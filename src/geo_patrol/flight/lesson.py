@@ -3,7 +3,7 @@
 from typing import Any
 
 from geo_patrol.config.toml_files import lesson_path, read_toml
-from geo_patrol.flight.flight import Flight, Turn, move_text, points_text, shift_text
+from geo_patrol.flight.flight import Flight, Turn, move_words, points_text, shift_text
 from geo_patrol.flight.mission import Point, distance, load_mission, point_name, read_point
 from geo_patrol.flight.rules import COAST, ENGINES_COST, SURVEY_CAP
 from geo_patrol.sessions.lesson import Card, Lesson, LessonTable, Step
@@ -74,7 +74,7 @@ class FlightLesson(Lesson[FlightStep]):
             "launches": len(Flight(self.mission).legal_orders()),
             "reach": distance(start.position, target),
             "position": start.position_name,
-            "move": move_text(start.move),
+            "move": move_words(start.move),
             "coasted": point_name(after.coasted),
             "drift": "" if start.mode == "on the pad" else point_name(start.end_of(COAST)),
             "target": point_name(target),
@@ -91,7 +91,7 @@ def turn_story(turn: Turn) -> list[str]:
     start, coasted, end = map(point_name, (turn.start, turn.coasted, turn.end))
     points = f"Points: {points_text(turn) or 'none'}."
     if turn.is_launch:
-        return [f"Launch: {move_text(turn.move)}, from {start} to {end}.", points]
+        return [f"Launch: {move_words(turn.move)}, from {start} to {end}.", points]
     pulled = point_name((turn.coasted[0] + turn.gravity[0], turn.coasted[1] + turn.gravity[1]))
     gravity = (
         f"pulls one grid {shift_text(turn.gravity)}, from {coasted} to {pulled}" if any(turn.gravity) else "none here"
@@ -110,6 +110,6 @@ def _turn_values(turn: Turn) -> dict[str, Any]:
         "end": point_name(turn.end),
         "coasted": point_name(turn.coasted),
         "gravity": shift_text(turn.gravity),
-        "move": move_text(turn.move),
+        "move": move_words(turn.move),
         "points": turn.points,
     }

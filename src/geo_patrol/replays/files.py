@@ -614,6 +614,7 @@ def _side(rules: state.Record, side: int) -> dict[str, Any]:
             "adjacent": int(rules.adjacent_points[side]),
             "win": int(rules.win_score[side]),
         },
+        **({"sensor_range": int(rules.sensor_range[side])} if rules.sensor_range[side] else {}),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import ENGAGEMENTS, Outcome, SatelliteId
+from geo_patrol.notation import ENGAGEMENTS, EndReason, Outcome, SatelliteId
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.replay import Replay
 from geo_patrol.sides import SIDES, Side
@@ -48,7 +48,7 @@ class GameSummary:
     fault: str | None = None
     winner: Side | None = None
     turns: int = 0
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[EndReason, ...] = ()
     curve: list[tuple[int, int]] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     engagements: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def _add_phase(summary: GameSummary, before: Game, played: Phase) -> None:
         summary.curve.append((game.scores["alpha"], game.scores["bravo"]))
     if game.is_over:
         summary.winner = game.winner
-        summary.reasons = tuple(map(str, game.reasons))
+        summary.reasons = tuple(game.reasons)
 
 
 def _losses(before: Game, played: Phase) -> Iterator[Loss]:
@@ -208,7 +208,7 @@ def _game_row(summary: GameSummary) -> dict[str, Any]:
         "winner": (summary.winner or "draw") if summary.status == "finished" else "",
         **{f"{side}_score": score for side, score in zip(SIDES, summary.scores, strict=True)},
         "turns": summary.turns,
-        "reasons": "; ".join(summary.reasons),
+        "reasons": "; ".join(map(str, summary.reasons)),
     }
     for index, side in enumerate(SIDES):
         row[f"{side}_lost"] = summary.lost(side)

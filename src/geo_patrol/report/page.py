@@ -28,8 +28,10 @@ from geo_patrol.sides import SIDES
 from geo_patrol.versions import __version__
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
 
 MAX_GAMES = 100_000
@@ -195,7 +197,7 @@ class Collected:
 
     def _count_result(self, summary: GameSummary) -> None:
         self.turns[min(summary.turns, _CURVE_TURNS)] += 1
-        self.reasons.update(summary.reasons)
+        self.reasons.update(reason.in_words for reason in summary.reasons)
         for i, side in enumerate(SIDES):
             for where in (side, "either"):
                 results = self.agent_results.setdefault((summary.replay.agents[i], where), AgentResults())
@@ -264,7 +266,6 @@ _MAX_BARS = 24
 def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tuple[Figure, Axes]":
     with optional_import("plots"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
@@ -272,13 +273,20 @@ def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tu
     axes.tick_params(colors=paper.SOFT, labelsize=9, labelcolor=paper.INK)
     axes.grid(color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    axes.xaxis.set_major_locator(_whole_numbers(12))
     axes.set_xlabel(xlabel, color=paper.INK, fontsize=9)
     axes.set_ylabel(ylabel, color=paper.INK, fontsize=9)
     return figure, axes
 
 
-def _svg(figure: "Figure") -> str:
+def _whole_numbers(most: int) -> "MaxNLocator":
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
+
+    return MaxNLocator(integer=True, nbins=most)
+
+
+def figure_svg(figure: "Figure") -> str:
+    """Return a figure as SVG text, the same for the same figure."""
     from matplotlib import rc_context  # noqa: PLC0415 - an extra
 
     stream = io.StringIO()
@@ -309,7 +317,7 @@ def win_rates(collected: Collected) -> str:
         for where, (marker, colour) in marks.items()
     ]
     figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 def _interval(axes: "Axes", results: AgentResults, height: float, marker: str, colour: str) -> None:
@@ -337,7 +345,7 @@ def score_curves(collected: Collected) -> str:
     axes.set_xlim(0, max(len(counts) - 1, 1))
     axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
     _plot_num_running(axes, counts)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
@@ -366,14 +374,16 @@ def losses(collected: Collected) -> str:
         )  # fmt: skip
     axes.set_xlim(0.4, last + 0.6)
     axes.legend(frameon=False, fontsize=9, ncols=2)
-    return _svg(figure)
+    return figure_svg(figure)
 
 
 def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
     axes.bar(list(turns), list(turns.values()), 0.8, color=paper.SOFT)
-    return _svg(figure)
+    axes.set_xlim(min(turns) - 2.5, max(turns) + 2.5)  # a few turns wide, even for a single game
+    axes.yaxis.set_major_locator(_whole_numbers(6))
+    return figure_svg(figure)
 
 
 _LOSSES = "#8e2f6e"
@@ -491,17 +501,9 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
 
 
 def _render(collected: Collected, title: str) -> str:
-    with optional_import("plots"):
-        from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an extra
-        from markupsafe import Markup  # noqa: PLC0415 - comes with it
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["image"] = _image
-    environment.filters["svg"] = Markup  # our own drawings, whose texts ElementTree has escaped
-    environment.filters["percent"] = "{:.1%}".format
-    template = environment.from_string(files("geo_patrol.report").joinpath("page.html.j2").read_text("utf-8"))
+    template = load_template("page.html.j2")
     return template.render(
         title=title,
-        version=__version__,
         collected=collected,
         agent_results=_agent_rows(collected),
         causes=_CAUSES,
@@ -513,6 +515,20 @@ def _render(collected: Collected, title: str) -> str:
         max_games=MAX_GAMES,
         max_listed=MAX_LISTED,
     )
+
+
+def load_template(name: str) -> "Template":
+    """Return the template of a page. It escapes all text, and knows the pages' style and the version."""
+    with optional_import("plots"):
+        from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - an extra
+        from markupsafe import Markup  # noqa: PLC0415 - comes with it
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["image"] = _image
+    environment.filters["svg"] = Markup  # our own drawings and style; ElementTree has escaped the texts in drawings
+    environment.filters["percent"] = "{:.1%}".format
+    sources = files("geo_patrol.report")
+    environment.globals |= {"version": __version__, "style": sources.joinpath("style.css").read_text("utf-8")}
+    return environment.from_string(sources.joinpath(name).read_text("utf-8"))
 
 
 def _image(svg: str) -> str:

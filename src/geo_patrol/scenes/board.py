@@ -214,9 +214,10 @@ def _covers(token: tuple[shapes.Point, float], center: shapes.Point, extent: tup
     return math.hypot(*sides) < token[1]
 
 
-def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Polyline]:
+@functools.lru_cache(maxsize=64)
+def grid_shapes(geometry: BoardGeometry, rotation: float) -> tuple[shapes.Polyline, ...]:
     """Draw the borders of the sectors, each ring's turned by a part of its sectors' width."""
-    board = geometry.board
+    board, grid = geometry.board, []
     width = max(round(geometry.radius / 340), 1)
     for ring in range(board.inner_ring, board.outer_ring + 1):
         inner, outer, sector = geometry.inner_edge(ring), geometry.outer_edge(ring), sector_angle(ring)
@@ -224,9 +225,9 @@ def grid_shapes(geometry: BoardGeometry, rotation: float) -> Iterator[shapes.Pol
             continue
         for azimuth in range(1 << ring):
             angle = (azimuth + rotation) * sector
-            yield shapes.Polyline(
-                (geometry.point((inner + 1, angle)), geometry.point((outer - 1, angle))), theme.GRID, width
-            )
+            ends = geometry.point((inner + 1, angle)), geometry.point((outer - 1, angle))
+            grid.append(shapes.Polyline(ends, theme.GRID, width))
+    return tuple(grid)
 
 
 def goal_shapes(geometry: BoardGeometry, side: Side, sector: int, rotation: float) -> Iterator[shapes.Polygon]:

@@ -68,8 +68,7 @@ def cost_shapes(
             assert option.sector is not None
             labels.setdefault(option.sector, {})[f"\u2212{option.cost} fuel"] = None
         else:
-            deed = "ram" if option.order.action == "collide" else option.order.action
-            text = f"{deed} {option.probability:.0%} \u2212{option.cost}"
+            text = f"{option.order.action} {option.probability:.0%} \u2212{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
     occupied = []
     for anchor in anchors.values():

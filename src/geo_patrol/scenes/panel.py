@@ -40,7 +40,9 @@ def header_shapes(layout: Layout, game: Game, names: tuple[str, str], phase: str
     yield Text((header.left, y), layout.fitted(game.config.title, normal, width), normal, theme.SOFT)
     y = header.top + line + round(huge * 0.55)
     for side, x, anchor in zip(SIDES, (header.left, header.right), _ANCHORS, strict=True):
-        yield Text((x, y), str(game.scores[side]), huge, theme.SIDES_BRIGHT[side], anchor)
+        is_estimated = any(one.side == side for one in game.out_of_sight)
+        score = f"~{game.scores[side]}" if is_estimated else str(game.scores[side])
+        yield Text((x, y), score, huge, theme.SIDES_BRIGHT[side], anchor)
     yield from _phase(layout, game, phase, y)
     yield from _names(layout, game, names)
 
@@ -86,7 +88,10 @@ def row_of(layout: Layout, side: Side, number: int) -> Rect:
 
 
 def fleet_shapes(layout: Layout, fleets: Arrangement) -> Iterator[Shape]:
-    """Draw both fleets: satellites with their fuel beneath, a dashed ring for those that were destroyed."""
+    """Draw both fleets: satellites with their fuel beneath, a dashed ring for those that were destroyed.
+
+    Beneath those out of sight is the turn in which they were last seen.
+    """
     size, line = layout.text_size("small"), layout.line_height("small")
     for side, table in zip(SIDES, layout.tables, strict=True):
         fleet = [one for one in fleets.satellites if one.id.side == side]
@@ -95,10 +100,10 @@ def fleet_shapes(layout: Layout, fleets: Arrangement) -> Iterator[Shape]:
         yield Text((table.left, y), side, size, theme.SIDES_BRIGHT[side], bold=True)
         yield Text((table.right, y), f"{left} of {len(fleet)}", size, theme.SOFT, "midright")
     for satellite in fleets.satellites:
-        yield from _satellite(layout, satellite, fleets.styles[satellite.id])
+        yield from _satellite(layout, satellite, fleets.styles[satellite.id], fleets.out_of_sight.get(satellite.id))
 
 
-def _satellite(layout: Layout, satellite: Satellite, style: TokenStyle) -> Iterator[Shape]:
+def _satellite(layout: Layout, satellite: Satellite, style: TokenStyle, last_seen: int | None) -> Iterator[Shape]:
     cell, size = row_of(layout, satellite.id.side, satellite.id.number), layout.text_size("tiny")
     radius = layout.token / 2
     center = cell.left + cell.width / 2, cell.top + radius
@@ -107,7 +112,8 @@ def _satellite(layout: Layout, satellite: Satellite, style: TokenStyle) -> Itera
         return
     yield token_shape(style, center, radius)
     color = theme.SOFT if satellite.is_active else theme.FAINT
-    yield Text((center[0], cell.bottom - 0.55 * layout.line_height("tiny")), str(satellite.fuel), size, color, "center")
+    below = str(satellite.fuel) if last_seen is None else f"turn {last_seen}"
+    yield Text((center[0], cell.bottom - 0.55 * layout.line_height("tiny")), below, size, color, "center")
 
 
 @functools.cache

@@ -50,7 +50,6 @@ PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
 RINGS = ("#f6f8fb", "#eef2f8")
 GRID, EARTH = "#c3ccda", "#9fc3e6"
 SIDE_FILLS: dict[Side, Color] = {"alpha": "#2f6fd6", "bravo": "#f0a30a"}
-SIDE_INKS: dict[Side, Color] = {"alpha": "#ffffff", "bravo": "#241a00"}
 GOAL_FILLS: dict[Side, Color] = {"alpha": "#d5e4fb", "bravo": "#fdecc8"}
 SIDE_LINES: dict[Side, Color] = {"alpha": "#1f4fa3", "bravo": "#b37400"}
 
@@ -130,9 +129,12 @@ def satellite_shapes(game: Game) -> Iterator[Shape]:
     anchors = satellite_anchors(geometry, satellites)
     yield from recolored(lost_shapes(geometry, satellites, anchors, _LOST), theme.LIGHT)
     full = tanks(game)
-    styles = {one.id: style_of(one, full[one.id]) for one in satellites}
+    unseen = game.out_of_sight
+    styles = {one.id: style_of(one, full[one.id], is_seen=one.id not in unseen) for one in satellites}
     for anchor, here in at_one_place(anchors):
-        symbol = token_symbol(styles[here[0]]) if len(here) == 1 else stack_symbol(here[0].side, len(here))
+        symbol = token_symbol(styles[here[0]])
+        if len(here) > 1:
+            symbol = stack_symbol(here[0].side, len(here), all(styles[one].is_seen for one in here))
         yield from placed(recolored(symbol.shapes, theme.LIGHT), geometry.point(anchor.position), anchor.radius)
 
 

@@ -114,7 +114,8 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
         if len(satellites) == 1:
             yield token_shape(styles[satellites[0]], center, anchor.radius)
         else:
-            yield stack_shape(satellites[0].side, len(satellites), center, anchor.radius)
+            are_seen = all(styles[one].is_seen for one in satellites)
+            yield stack_shape(satellites[0].side, len(satellites), center, anchor.radius, are_seen=are_seen)
     yield from beat_shapes(layout, motion, clock)
 
 

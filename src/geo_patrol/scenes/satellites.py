@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -169,6 +169,7 @@ class TokenStyle:
         fuel: the rest of its initial fuel, in steps of ``FUEL_STEPS``; None draws no bar.
         ammo: rounds left.
         state: "active", "empty" (no fuel) or "destroyed".
+        is_seen: whether it is in sight of whoever looks; otherwise only its outline is drawn, where it may be.
     """
 
     side: Side
@@ -176,6 +177,7 @@ class TokenStyle:
     fuel: int | None = None
     ammo: int = 0
     state: str = "active"
+    is_seen: bool = True
 
 
 def full_fuel(game: Game, side: Side, number: int) -> int:
@@ -190,11 +192,11 @@ def fuel_steps(fuel: int, full: int) -> int:
     return min(math.ceil(FUEL_STEPS * fuel / max(full, 1)), FUEL_STEPS)
 
 
-def style_of(satellite: Satellite, full: int) -> TokenStyle:
+def style_of(satellite: Satellite, full: int, *, is_seen: bool = True) -> TokenStyle:
     """Return how a satellite looks whose tank holds so much fuel."""
     state = "active" if satellite.is_active else "destroyed" if satellite.destroyed else "empty"
     steps = fuel_steps(satellite.fuel, full)
-    return TokenStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state)
+    return TokenStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state, is_seen)
 
 
 def token_shape(style: TokenStyle, center: Point, radius: float) -> Use:
@@ -202,9 +204,9 @@ def token_shape(style: TokenStyle, center: Point, radius: float) -> Use:
     return Use(token_symbol(style), center, 2 * max(round(radius), 2))
 
 
-def stack_shape(side: Side, count: int, center: Point, radius: float) -> Use:
-    """Draw several satellites of a side as one that says how many."""
-    return Use(stack_symbol(side, count), center, 2 * max(round(radius), 2))
+def stack_shape(side: Side, count: int, center: Point, radius: float, *, are_seen: bool = True) -> Use:
+    """Draw several satellites of a side as one that says how many, perhaps with some that are not in sight."""
+    return Use(stack_symbol(side, count, are_seen), center, 2 * max(round(radius), 2))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -213,14 +215,20 @@ def token_symbol(style: TokenStyle) -> Symbol:
     return Symbol(tuple(_token(style)), theme.OUTLINE)
 
 
+def token_label(number: int) -> str:
+    """Return what stands on a satellite: H on an HVA, its number on a Patrol."""
+    return "H" if number == 0 else str(number)
+
+
 @functools.cache
-def stack_symbol(side: Side, count: int) -> Symbol:
+def stack_symbol(side: Side, count: int, are_seen: bool = True) -> Symbol:
     """Return a stack of satellites."""
     shapes: list[PlainShape] = []
     for shift in (0.16, 0.02, -0.12):
         center = shift, -shift
         shapes += [_body(side, 0.84, theme.OUTLINE, center), _body(side, 0.75, theme.SIDES[side], center)]
-    shapes.append(Text((-0.12, 0.15), f"\u00d7{count}", 0.84, theme.INK[side], "center", bold=True))
+    label = f"\u00d7{count}" if are_seen else f"{count}?"
+    shapes.append(Text((-0.12, 0.15), label, 0.84, theme.INK[side], "center", bold=True))
     return Symbol(tuple(shapes), theme.OUTLINE)
 
 
@@ -234,12 +242,15 @@ def _body(side: Side, radius: float, color: Color, center: Point = (0.0, 0.0)) -
 
 def _token(style: TokenStyle) -> Iterator[PlainShape]:
     side, is_active = style.side, style.state == "active"
+    if not style.is_seen:
+        yield from _outline(side, style.number)
+        return
     fill = {"active": theme.SIDES, "destroyed": theme.SIDES_LOST}.get(style.state, {}).get(side, theme.INACTIVE)
     ink = {"active": theme.INK[side], "destroyed": theme.LOST_INK}.get(style.state, theme.INACTIVE_INK)
     edges = ((1.0, theme.OUTLINE), (0.95, theme.RIM), (0.8, theme.OUTLINE), (0.7, fill))
     for radius, color in edges if style.number == 0 else ((1.0, theme.OUTLINE), (0.9, fill)):
         yield _body(side, radius, color)
-    label = "H" if style.number == 0 else str(style.number)
+    label = token_label(style.number)
     fuel = style.fuel if is_active else None
     size = (0.9 if style.number == 0 else 1.06) * (1 if len(label) == 1 else 0.86)
     yield Text((0, 0.02 if fuel is None else -0.17), label, size, ink, "center", bold=True)
@@ -253,6 +264,15 @@ def _token(style: TokenStyle) -> Iterator[PlainShape]:
         center = 0.8 * math.cos(angle), -0.8 * math.sin(angle)
         yield Circle(center, 0.2, theme.OUTLINE)
         yield Circle(center, 0.14, theme.RIM)
+
+
+def _outline(side: Side, number: int) -> Iterator[PlainShape]:
+    """Return a satellite out of sight: an edge in its side's color, and its number with a question mark."""
+    for radius, color in ((1.0, theme.OUTLINE), (0.9, theme.SIDES[side]), (0.76, theme.SIDES_DARK[side])):
+        yield _body(side, radius, color)
+    label = "H?" if number == 0 else f"{number}?"
+    size = 0.86 if len(label) == 2 else 0.7
+    yield Text((0, 0.02), label, size, theme.SIDES_BRIGHT[side], "center", bold=True)
 
 
 class Clock(NamedTuple):
@@ -292,11 +312,18 @@ class Arrangement:
         satellites: satellites of both sides.
         styles: how they look.
         anchors: where those are drawn that are not destroyed.
+        out_of_sight: those that are not seen, each with the turn it was last seen in.
     """
 
-    def __init__(self, geometry: BoardGeometry, satellites: Sequence[Satellite], full: dict[SatelliteId, int]) -> None:
-        self.satellites = satellites
-        self.styles = {one.id: style_of(one, full[one.id]) for one in satellites}
+    def __init__(
+        self,
+        geometry: BoardGeometry,
+        satellites: Sequence[Satellite],
+        full: dict[SatelliteId, int],
+        out_of_sight: Mapping[SatelliteId, int],
+    ) -> None:
+        self.satellites, self.out_of_sight = satellites, out_of_sight
+        self.styles = {one.id: style_of(one, full[one.id], is_seen=one.id not in out_of_sight) for one in satellites}
         self.anchors: Anchors = satellite_anchors(geometry, satellites)
 
 
@@ -326,7 +353,8 @@ class Motion:
         self.beats: tuple[tuple[Outcome, ...], ...] = ()
         if phase is not None:
             self.beats = ((),) if phase.name == "movement" else beats(phase.outcomes)
-        self._positions = tuple(self._play(game, phase))
+        self._end, self._tanks = all_satellites(game), tanks(game)
+        self._positions = tuple(self._play(phase))
         self._keys: dict[int, Arrangement] = {}
         moves = () if phase is None else phase.orders
         self._directions = {
@@ -338,17 +366,23 @@ class Motion:
     def key(self, beat: int) -> Arrangement:
         """Return the satellites before a beat, or after the last one, as they are before the drift."""
         if beat not in self._keys:
-            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], tanks(self.snapshot.game))
+            game, phase = self.snapshot.game, self.snapshot.last_phase
+            # Until a phase is over, what was in sight before it or is so after it.
+            out_of_sight = game.out_of_sight
+            if phase is not None and beat < len(self.beats):
+                before = phase.before.out_of_sight
+                out_of_sight = {one: turn for one, turn in before.items() if one in out_of_sight}
+            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], self._tanks, out_of_sight)
         return self._keys[beat]
 
     def satellites(self, beat: int, *, has_drifted: bool) -> Sequence[Satellite]:
         """Return the satellites before a beat, or after the last one and perhaps the drift."""
         is_end = has_drifted and beat == len(self.beats)
-        return all_satellites(self.snapshot.game) if is_end else self._positions[beat]
+        return self._end if is_end else self._positions[beat]
 
-    def _play(self, game: Game, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
+    def _play(self, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
         """Yield the satellites before each beat, and after the last one."""
-        end = all_satellites(game)
+        end = self._end
         if self.has_drifted:
             end = tuple(replace(one, sector=int(retrograde(one.sector))) for one in end)
         if phase is not None and self.beats:

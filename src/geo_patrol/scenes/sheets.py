@@ -27,7 +27,7 @@ from geo_patrol.scenes.paper import (
     goal_shapes,
     number_shapes,
 )
-from geo_patrol.scenes.satellites import TokenStyle, token_symbol
+from geo_patrol.scenes.satellites import TokenStyle, token_label, token_symbol
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -58,9 +58,10 @@ WIDTH = 760.0
 """Width of sheets that are printed upright."""
 HEIGHT = 1100.0
 """Height of sheets that fill a page."""
-HEADING, TEXT, SMALL = 24, 17, 14
-"""Sizes of type: text is at least 11 points in print; what is smaller is in tables, where the page has no more room."""
-_MIN_TEXT = 14
+HEADING, TEXT = 24, 17
+"""Sizes of type."""
+_MIN_TEXT = 16
+"""The smallest size of text on a page: 11 points on A4."""
 
 
 class Paper(NamedTuple):
@@ -206,7 +207,7 @@ def _add_engagements(drawing: Drawing, rules: PupilRules, top: float, size: int)
 
 
 def _engagement_picture(name: str, left: Point) -> Iterator[Shape]:
-    """Draw who does what to whom: a Patrol shoots at or rams an enemy, or stands before its HVA."""
+    """Draw who does what to whom: a Patrol shoots at or collides with an enemy, or stands before its HVA."""
     x, y = left
     target = _token("alpha", 0) if name == "guard" else _token("bravo", 4)
     yield from placed(_token("alpha", 3), (x, y), 0.85)
@@ -250,7 +251,7 @@ def _movement_tab() -> Tab:
             PageLine("orders", "both write a move for any of their satellites in secret, then show them"),
             PageLine(
                 "moves",
-                "+ prograde: the next sector counterclockwise; - retrograde: clockwise; in: radial in; out: radial out, into "
+                "+ ahead (prograde): the next sector counterclockwise; - back (retrograde): clockwise; in; out, into "
                 "the one of the two outer sectors that is further clockwise. A satellite may also stay",
             ),
             PageLine("fuel", "pay for every move; an order that a satellite cannot pay is not allowed"),
@@ -359,9 +360,9 @@ def board_sheet(game: Game) -> Drawing:
     drawing.add(Text((SIZE - 10, y), "everything drifts one sector counterclockwise each turn", 21, SOFT, "midright"))
     for side in SIDES:
         y += 50
-        drawing.add(
-            Text((10, y), side, 22, SIDE_LINES[side], bold=True), Text((110, y), _start_text(game, side), 22, INK)
-        )
+        start = _start_text(game, side)
+        fitting = min(22.0, (SIZE - 120) / (0.53 * len(start)))
+        drawing.add(Text((10, y), side, 22, SIDE_LINES[side], bold=True), Text((110, y), start, fitting, INK))
     return drawing
 
 
@@ -378,8 +379,8 @@ def _start_text(game: Game, side: Side) -> str:
     """Return where a side's satellites start."""
     sectors: dict[int, list[str]] = {}
     for satellite in game.satellites(side):
-        sectors.setdefault(satellite.sector, []).append(satellite.id.short)
-    return "   ".join(f"{sector}: {' '.join(names)}" for sector, names in sorted(sectors.items()))
+        sectors.setdefault(satellite.sector, []).append(token_label(satellite.id.number))
+    return "   ".join(f"{', '.join(names)} in {sector}" for sector, names in sorted(sectors.items()))
 
 
 def token_sheet(game: Game) -> Drawing:
@@ -396,7 +397,7 @@ def token_sheet(game: Game) -> Drawing:
         top += _CELL + 20
     hints = (
         "Cut along the dashed lines; thin cardboard lasts longer. H is the HVA, a number a Patrol.",
-        "Put a goal marker on each goal sector; it moves with the drift. Stack pieces that share a sector.",
+        "Put a goal marker on each goal sector; it moves with the drift. Stack satellites that share a sector.",
     )
     for hint in hints:
         top = add_text(drawing, hint, (20, top + 10), WIDTH - 40)
@@ -410,13 +411,16 @@ def _token(side: Side, number: int) -> list[Shape]:
 
 def _goal_token(side: Side) -> list[Shape]:
     edge = Circle((0, 0), _TOKEN * 1.25, GOAL_FILLS[side], SIDE_LINES[side], 3)
-    return [edge, Text((0, 0), "goal", SMALL, SIDE_LINES[side], "center", bold=True)]
+    return [edge, Text((0, 0), "goal", _MIN_TEXT, SIDE_LINES[side], "center", bold=True)]
 
 
 def order_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     """Return a table for a side's orders, a movement and an engagement line for each turn."""
     rows = [(f"{turn}", name) for turn in turns for name in ("move", "engage")]
-    note = ("move: +, -, in, out      empty: nothing", "engage: s4 shoots at P4, cH collides with the HVA, g guards")
+    note = (
+        "move: + ahead, - back, in, out      empty: stay, or nothing",
+        "engage: s4 shoots at 4, cH collides with the HVA, g guards",
+    )
     return _table_sheet(game, f"Orders of {side}", side, (rows, note), _satellites(game, side))
 
 
@@ -433,12 +437,12 @@ def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     )
     ammo = satellites[-1].ammo
     if ammo:
-        note = (*note, f"Each Patrol has {ammo} ammo: put a stroke beside its name for each shot.")
+        note = (*note, f"Each Patrol has {ammo} ammo: put a stroke beside its number for each shot.")
     return _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns, start if is_first else ())
 
 
 def _satellites(game: Game, side: Side) -> list[str]:
-    return [satellite.id.short for satellite in game.satellites(side)]
+    return [token_label(satellite.id.number) for satellite in game.satellites(side)]
 
 
 def _table_sheet(
@@ -482,5 +486,5 @@ def _table_sheet(
         y = top + (number + 1.5) * line
         if not phase or phase == rows[0][1]:
             drawing.add(Text((left + 4, y), turn, 16, INK))
-        drawing.add(Text((first - 6, y), phase, SMALL, SOFT, "midright"))
+        drawing.add(Text((first - 6, y), phase, _MIN_TEXT, SOFT, "midright"))
     return drawing

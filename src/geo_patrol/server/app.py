@@ -1,11 +1,13 @@
 """The web server: pages, tables by HTTP, games by WebSocket."""
 
 import asyncio
+import gzip
+import json
 import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -15,18 +17,19 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from geo_patrol.agents.levels import rate
+from geo_patrol.browser.records import resting_record
 from geo_patrol.browser.replay_page import replay_page, theme_css
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.flight.mission import Mission
 from geo_patrol.replays import read_replay
 from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
-from geo_patrol.server.flights import FlightRoutes, NewChallenge
+from geo_patrol.server.flights import FlightRoutes, NewChallenge, map_css
 from geo_patrol.server.hints import HintRoutes
 from geo_patrol.server.protocol import (
     MAX_MESSAGE_BYTES,
@@ -106,7 +109,7 @@ class Server:
         host: str = "127.0.0.1",
         keep_days: float = 180.0,
     ) -> None:
-        self.tables, self._hosts, self._keep_days = tables, hosts, keep_days
+        self.tables, self._hosts, self._host, self._keep_days = tables, hosts, host, keep_days
         self._servers: dict[str, TableServer] = {}
         self._loading: dict[str, asyncio.Task[Table | None]] = {}
         self._limits = requests.ClientLimits(max_connections, max(tables.max_tables // 4, 1))
@@ -138,7 +141,7 @@ class Server:
         return Starlette(
             routes=[
                 Route("/", _start_page),
-                Route("/api/ready", _ready),
+                Route("/api/ready", self._ready),
                 Route("/table/{table}", self._redirect_to_table),
                 Route("/api/tables", self._list_tables, methods=["GET"]),
                 Route("/api/tables", self._open_table, methods=["POST"]),
@@ -149,13 +152,12 @@ class Server:
                 Route("/api/tables/{table}/seats/{side}", self._take_seat, methods=["POST"]),
                 Route("/replays/{table}.jsonl.gz", self._replay_file),
                 Route("/replays/{table}.html", self._replay_document),
-                Route("/static/theme.css", _theme),
                 *self._hints.routes,
                 *self._classes.routes,
                 *self._flights.routes,
                 *self._scenarios.routes,
                 WebSocketRoute("/ws/{table}", self._socket),
-                Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
+                *static_routes(),
             ],
             middleware=[
                 Middleware(requests.SafeHeaders),
@@ -235,6 +237,11 @@ class Server:
         if name in self._servers:
             self._servers[name].refresh()
 
+    async def _ready(self, request: Request) -> Response:
+        """Say that games can be played, and by which address by ``others``; see ``LocalPage``, which prepares games."""
+        others = requests.others_base(request, self._host)
+        return JSONResponse({"ready": True, "page": None, "failure": None, "others": others, "offer": None})
+
     # Tables
 
     async def _list_tables(self, request: Request) -> Response:
@@ -289,6 +296,7 @@ class Server:
         if not sides:
             return None
         game = table.game
+        seen = game if table.is_over else game.seen_by(sides[0])
         return {
             "side": sides[0],
             "title": table.saved.title,
@@ -298,8 +306,9 @@ class Server:
             "over": table.is_over,
             "your_turn": not table.is_over and sides[0] not in table.submitted,
             "winner": table.winner,
-            "score": [game.scores[side] for side in SIDES],
+            "score": [seen.scores[side] for side in SIDES],
             "reasons": protocol.ended(game, 0, table.saved.settled).reasons,
+            "hinted": any(one.side == sides[0] for one in table.saved.hinted),
             "changed": self.tables.last_change(table.id),
         }
 
@@ -408,13 +417,26 @@ async def _start_page(_request: Request) -> Response:
     return RedirectResponse("/static/start.html")
 
 
+def static_routes() -> list[BaseRoute]:
+    """Return the routes of what needs no games: the pages, their colors, and a board at rest."""
+    return [
+        Route("/static/theme.css", _theme),
+        Route("/static/board.json", _board),
+        Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
+    ]
+
+
 async def _theme(_request: Request) -> Response:
-    return Response(theme_css(), media_type="text/css")
+    return Response(theme_css() + map_css(), media_type="text/css")
 
 
-async def _ready(_request: Request) -> Response:
-    """Say that games can be played; a server that still prepares them answers otherwise, see ``LocalPage``."""
-    return JSONResponse({"ready": True, "page": None, "failure": None})
+async def _board(_request: Request) -> Response:
+    return Response(_board_content(), media_type="application/json", headers={"content-encoding": "gzip"})
+
+
+@cache
+def _board_content() -> bytes:
+    return gzip.compress(json.dumps(resting_record(), separators=(",", ":")).encode())
 
 
 async def _receive(socket: WebSocket) -> str:
@@ -492,7 +514,7 @@ def _state(table: Table) -> TableState:
         phase=table.game.phase,
         over=table.is_over,
         winner=table.winner,
-        score=Both(**table.game.scores),
+        score=None if table.hides_enemies and not table.is_over else Both(**table.game.scores),
         clock=table.saved.clock,
         seats=BothSeats(**seats),
     )

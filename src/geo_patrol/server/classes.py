@@ -30,7 +30,7 @@ from geo_patrol.server.requests import (
     client_site,
     csv_text,
     hash_secret,
-    pupils_base,
+    others_base,
     read_body,
     read_name,
 )
@@ -105,7 +105,9 @@ class ClassGame(BaseModel):
     def note(self, table: Table) -> None:
         """Take down how it stands."""
         game = table.game
-        self.turn, self.phase, self.scores = game.turn, game.phase, (game.scores["alpha"], game.scores["bravo"])
+        self.turn, self.phase = game.turn, game.phase
+        if table.is_over or not table.hides_enemies:  # pupils see the table of the class as well
+            self.scores = game.scores["alpha"], game.scores["bravo"]
         self.is_over, self.winner, self.reasons = table.is_over, table.winner, [str(one) for one in game.reasons]
         self.is_paused, self.is_stopped = table.saved.is_paused, table.saved.is_stopped
 
@@ -627,7 +629,7 @@ class ClassRoutes:
 
     def _address(self, request: Request, one: Classroom) -> str | None:
         """Return the address of a class that others can open; None if only this computer can open it."""
-        base = pupils_base(request, self._host)
+        base = others_base(request, self._host)
         return None if base is None else f"{base}class/{one.id}"
 
     async def _qr_code(self, request: Request) -> Response:

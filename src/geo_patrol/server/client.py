@@ -338,9 +338,14 @@ class AgentPlayer:
         rng = np.random.default_rng([self._seed, number, 2 * game.turn + (game.phase == "engagement")])
         observation = games.observe(self._agent.observation)[:, number].copy()
         mask = games.action_masks()[:, number].copy()
+        offered = [Order.parse(option.order) for options in turn.options.values() for option in options]
+        if game.hides_enemies:  # what is out of sight is in the position as if it had drifted, and no target
+            mask[..., 1:] = 0
+            for order in offered:
+                mask[0, order.satellite, order.code] = 1
         codes = compute_actions(self._agent, self._agent.name, observation, mask, rng, lambda: [game], number)[0]
         orders = [Order.from_code(i, int(code)) for i, code in enumerate(codes) if code > 0]
-        legal = [str(order) for order in orders if game.is_legal(side, order)]
+        legal = [str(order) for order in orders if mask[0, order.satellite, order.code]]
         self.num_illegal += len(orders) - len(legal)
         return protocol.Orders(game=turn.game, turn=turn.turn, phase=turn.phase, orders=legal)
 
@@ -359,7 +364,12 @@ class AgentPlayer:
             **{name: [[getattr(one, name) for one in fleet] for fleet in fleets] for name in FLEET_FIELDS},
             "destroyed": [[int(one.destroyed) for one in fleet] for fleet in fleets],
         }
-        return Game.from_position(data, read_saved_config(self._welcome.config), seed=self._seed)
+        game = Game.from_position(data, read_saved_config(self._welcome.config), seed=self._seed)
+        if game.hides_enemies:
+            last_seen = game.as_games().state.sight.sightings["phase"][0]
+            for side, fleet in enumerate(fleets):
+                last_seen[side, : len(fleet)] -= [one.unseen for one in fleet]
+        return game
 
 
 def play_seat(client: Client, player: Player) -> protocol.Ended | None:

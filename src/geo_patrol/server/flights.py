@@ -14,16 +14,35 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from geo_patrol.browser.records import shape_data
+from geo_patrol.browser.replay_page import color_variables
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
 from geo_patrol.flight.best import BestKnown, best_known
-from geo_patrol.flight.flight import ENGINE_KEYS, Flight, Turn, goals_text, points_text, result_text, turn_notes
+from geo_patrol.flight.flight import (
+    ENGINE_KEYS,
+    Flight,
+    Turn,
+    goals_text,
+    move_words,
+    points_text,
+    result_text,
+    turn_notes,
+)
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.lesson import FlightLesson, turn_story
-from geo_patrol.flight.mission import DIRECTIONS, LAUNCHES, MAX_TURNS, GameName, Mission, load_mission, point_name
+from geo_patrol.flight.mission import (
+    DIRECTIONS,
+    LAUNCHES,
+    MAX_TURNS,
+    GameName,
+    Mission,
+    distance,
+    load_mission,
+    point_name,
+)
 from geo_patrol.flight.pictures import scene
-from geo_patrol.flight.pictures.sheets import rules_tabs
+from geo_patrol.flight.pictures.sheets import SURVEYING, rules_tabs
 from geo_patrol.flight.solver import QUICK_STATES, Solution, rank, solve
-from geo_patrol.scenes.shapes import Drawing
+from geo_patrol.scenes.shapes import Drawing, Shape
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.store import Store, Stored
@@ -308,8 +327,8 @@ def _find_best(mission: Mission) -> KnownScore | None:
     return KnownScore(score=found.score, turns=found.flight.turn, is_proved=found.is_proved)
 
 
-_MAP_TOP, _MAP_BOTTOM = 44.0, 66.0
-"""Where the labels of endpoints above the map begin, and how far the legend reaches below the last row."""
+_MAP_TOP, _MAP_BOTTOM = 40.0, 46.0
+"""Where the labels of endpoints above the map begin, and how far the numbers reach below the last row."""
 _OFFSETS = (*DIRECTIONS, *LAUNCHES)
 """By order code: where an endpoint lies in relation to coasting, or to the planet."""
 
@@ -320,7 +339,8 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
     Returns:
         ``title``; ``about``, the mission in words; ``rules``, headings with lines; ``scoring``, lines of
         the score sheet with what they are for; ``hints``, whether there are any; ``view``, left, top, width and height of
-        the map; ``map``, its shapes.
+        the map; ``map``, its shapes; ``legend``, its marks and lines: what each means and its shapes, as
+        ``scene.line_legend`` returns them.
     """
     mission = challenge.mission
     title = "" if challenge.saved.title == mission.title else f"{mission.title}. "
@@ -331,20 +351,17 @@ def challenge_record(challenge: Challenge) -> dict[str, Any]:
         "rules": rules,
         "scoring": scoring.lines,
         "hints": challenge.saved.hints,
-        **_map_record(mission),
+        **_map_record(mission, {"where you can go": [scene.choice_mark((17, 0))]}),
     }
 
 
-def _map_record(mission: Mission) -> dict[str, Any]:
+def _map_record(mission: Mission, marks: dict[str, list[Shape]]) -> dict[str, Any]:
     layout = scene.MapLayout(mission)
-
-    def draw(drawing: Drawing) -> None:
-        scene.add_map(drawing, layout)
-        scene.add_legend(drawing, layout)
-
+    legend = marks | scene.mark_legend(mission) | scene.line_legend(mission)
     return {
         "view": [0, _MAP_TOP, layout.width, layout.bottom + _MAP_BOTTOM - _MAP_TOP],
-        "map": _shapes(layout, draw),
+        "map": _shapes(layout, lambda drawing: scene.add_map(drawing, layout)),
+        "legend": [[name, list(map(shape_data, shapes))] for name, shapes in legend.items()],
     }
 
 
@@ -390,17 +407,22 @@ def lesson_step_record(index: int) -> dict[str, Any]:
         index: index of the step, from 0.
 
     Returns:
-        ``title`` of the lesson; ``steps``, their number; ``scoring``, ``view`` and ``map`` as ``challenge_record`` returns
-        them; the rest as ``lesson_attempt_record`` does.
+        ``title`` of the lesson; ``steps``, their number; ``scoring``, ``view``, ``map`` and ``legend`` as
+        ``challenge_record`` returns them; the rest as ``lesson_attempt_record`` does.
     """
     lesson = FlightLesson()
     lesson.go(index)
     scoring = rules_tabs(lesson.mission)[-1].lines
+    marks: dict[str, list[Shape]] = {
+        "where to fly": [scene.ring_mark((17, 0), 10, is_target=True)],
+        "what the text is about": [scene.ring_mark((17, 0), 10)],
+        "where you could go": [scene.choice_mark((17, 0))],
+    }
     return {
         "title": lesson.title,
         "steps": len(lesson.steps),
         "scoring": scoring,
-        **_map_record(lesson.mission),
+        **_map_record(lesson.mission, marks),
         **_lesson_record(lesson, lesson.begin()),
     }
 
@@ -448,7 +470,7 @@ def _lesson_record(lesson: FlightLesson, flight: Flight) -> dict[str, Any]:
     }
 
 
-def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[list[Any]]:
+def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[tuple[Any, ...]]:
     """Return as data what a function draws."""
     drawing = Drawing(layout.width, layout.bottom, scene.PAPER)
     draw(drawing)
@@ -458,15 +480,16 @@ def _shapes(layout: scene.MapLayout, draw: Callable[[Drawing], None]) -> list[li
 def _status(flight: Flight) -> str:
     fuel = "" if flight.fuel_left is None else f", {flight.fuel_left} points of fuel left"
     where = "" if flight.is_over else f", {flight.mode} at {flight.position_name}"
-    return f"Turn {flight.turn} of {flight.mission.turns}{where}, score {flight.score}{fuel}"
+    return f"{flight.turn} of {flight.mission.turns} turns flown{where}, score {flight.score}{fuel}"
 
 
 def _choice(flight: Flight, layout: scene.MapLayout, code: int) -> dict[str, Any]:
-    """Return an order: its text, label, endpoint and key, where its button lies among the others, and its shapes."""
+    """Return an order: text, label, what it means, endpoint, key, where its button lies among the others, and shapes."""
     end, label = flight.end_of(code), scene.order_label(flight, code)
     return {
         "order": flight.order_text(code),
         "label": label,
+        "means": _meaning(flight, code),
         "end": point_name(end) if flight.mission.is_on_map(end) else "off",
         "cost": flight.cost_of(code),
         "key": ENGINE_KEYS[code] if code < len(ENGINE_KEYS) else None,
@@ -475,6 +498,21 @@ def _choice(flight: Flight, layout: scene.MapLayout, code: int) -> dict[str, Any
         "shapes": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, end)),
         "chosen": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, end, label)),
     }
+
+
+def _meaning(flight: Flight, code: int) -> str:
+    """Return in a sentence what an order does to a ship."""
+    mission, start, end = flight.mission, flight.position, flight.end_of(code)
+    if not mission.is_on_map(end):
+        return "The ship leaves the map and is lost in space."
+    if end == start:
+        return "The ship stays where it is."
+    if point_name(end) in mission.planets:  # where a ship would crash, the order is not legal
+        return "The ship lands there."
+    if point_name(end) in mission.stations and distance(start, end) == 1:
+        return "The ship docks there."
+    change = "gravity changes it" if mission.is_probe else "gravity or engines change it"
+    return f"The move is then {move_words((end[0] - start[0], end[1] - start[1]))}, each turn until {change}."
 
 
 def _log_row(flight: Flight, turn: Turn) -> list[Any]:
@@ -679,11 +717,8 @@ async def _missions(_request: Request) -> Response:
     return JSONResponse(_mission_choices())
 
 
-_LEVELS = (
-    "One decision: launch a probe, and gravity does the rest",
-    "A ship with engines: coast, gravity, then one grid by choice",
-    "A ship that lands, docks and is launched again",
-)
+_LEVELS = {"Easy": 2, "Medium": 3, "Hard": 5}
+"""Headings of missions, and the difficulty up to which they are meant."""
 
 
 @cache
@@ -691,32 +726,48 @@ def _mission_choices() -> dict[str, Any]:
     """Return the missions from easy to hard, and the rules of a ship that does not land.
 
     Returns:
-        ``levels``, each a heading and its missions with ``name``, ``title``, ``task``, ``turns`` and what is ``known``; a
-        mission with fewer conditions comes first, then one with fewer turns. ``rules`` and ``scoring`` as
-        ``challenge_record`` returns them.
+        ``levels``, each a heading and its missions with ``name``, ``title``, ``kind`` of ship, ``difficulty`` from 1 to 5, the
+        ``task`` in a sentence, ``turns``, what is ``known``, and a small map: ``size`` and ``map``, its shapes. ``rules`` and
+        ``scoring`` as ``challenge_record`` returns them.
     """
+    missions = {name: load_mission(name) for name in mission_names()}
+    by_difficulty = sorted(missions, key=lambda name: (*_difficulty(missions[name]), missions[name].turns))
     levels: dict[str, list[dict[str, Any]]] = {level: [] for level in _LEVELS}
-    for name, mission in sorted(
-        ((name, load_mission(name)) for name in mission_names()),
-        key=lambda pair: (_num_conditions(pair[1]), pair[1].turns),
-    ):
-        best = best_known(mission)
+    for name in by_difficulty:
+        mission, (difficulty, _) = missions[name], _difficulty(missions[name])
+        best, small = best_known(mission), scene.small_map(mission)
+        lands = any(map(mission.can_land_on, mission.planets))
         choice = {
             "name": name,
             "title": mission.title,
-            "task": _task(mission),
+            "kind": "probe" if mission.is_probe else "ship that lands" if lands else "ship",
+            "difficulty": difficulty,
+            "task": mission.description,
             "turns": mission.turns,
             "known": "" if best is None else best.reached(mission),
+            "size": [small.width, small.height],
+            "map": list(map(shape_data, small.shapes)),
         }
-        levels[_LEVELS[0 if mission.is_probe else 2 if mission.advanced else 1]].append(choice)
+        levels[next(level for level, hardest in _LEVELS.items() if difficulty <= hardest)].append(choice)
     *rules, scoring = rules_tabs(load_mission("sample"))
     return {"levels": list(levels.items()), "rules": rules, "scoring": scoring.lines}
 
 
-def _num_conditions(mission: Mission) -> int:
-    """Return how much a flight has to fulfil: places to go to, the end, a fuel limit, a race."""
+def _difficulty(mission: Mission) -> tuple[int, int]:
+    """Return how hard a mission is, from 1 to 5, and how many conditions a flight has to fulfil.
+
+    A ship with engines has more to decide than a probe, one that lands more than that; and it is harder to fulfil more
+    conditions: places to go to, the end, a fuel limit, a race.
+    """
     others = mission.end_at, mission.fuel_limit is not None, mission.race
-    return len(mission.survey) + len(mission.land_on) + sum(map(bool, others))
+    conditions = len(mission.survey) + len(mission.land_on) + sum(map(bool, others))
+    kind = 0 if mission.is_probe else 2 if mission.advanced else 1
+    return 1 + kind + min((conditions + 1) // 2, 2), conditions
+
+
+def map_css() -> str:
+    """Return what the colors of maps become where the user's system prefers a dark theme."""
+    return f"@media (prefers-color-scheme: dark) {{ .map, .legend {{{color_variables(scene.DARK)} }} }}\n"
 
 
 def _task(mission: Mission) -> str:
@@ -724,4 +775,6 @@ def _task(mission: Mission) -> str:
     goals = [
         goal for goal in goals_text(mission).removeprefix("Mission: ").split("; ") if goal not in ("", "advanced rules")
     ]
-    return " ".join([mission.description, *([f"Goals: {'; '.join(goals)}."] if goals else [])]).strip()
+    said = [f"Goals: {'; '.join(goals)}."] if goals else []
+    surveying = [f"Survey: {SURVEYING}."] if mission.survey else []
+    return " ".join([mission.description, *said, *surveying]).strip()

@@ -27,7 +27,7 @@ from geo_patrol.game import Game
 from geo_patrol.notation import Order, short_name
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError, Screen
-from geo_patrol.server.tables import Table, TableStore
+from geo_patrol.server.tables import GivenHint, Table, TableStore
 from geo_patrol.sessions.advice import Hint, find_hint, hva_threat, loss_probability
 from geo_patrol.sessions.analysis import analyse
 from geo_patrol.sessions.live import LiveGame
@@ -138,7 +138,7 @@ class HintRoutes:
         # The page asks while a player is still choosing. A commit, which takes another way, may come before the question.
         if _has_ordered(table, side) or asked.turn not in (None, game.turn) or asked.phase not in (None, game.phase):
             return JSONResponse(_NO_DANGER)
-        orders = table.read_orders(side, asked.orders)
+        orders, game = table.read_orders(side, asked.orders), game.seen_by(side)
         site = requests.client_site(request)
         return JSONResponse(await self._quick.run(site, lambda: _danger_record(game, side, orders)))
 
@@ -148,13 +148,15 @@ class HintRoutes:
             raise ProtocolError("too_late", f"{side} has nothing to order now")
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
-        game, num_events = table.game, table.num_events
+        game, num_events = table.game.seen_by(side), table.num_events
         known = self._hints.get((table.id, side))
         if known is None or known[0] != num_events:
             known = num_events, await self._slow.run(requests.client_site(request), lambda: find_hint(game, side))
             self._hints[table.id, side] = known
             if len(self._hints) > _MAX_HINTS:
                 self._hints.popitem(last=False)
+        proposed = [str(order) for order in known[1].orders]
+        table.note_hint(GivenHint(side=side, phases=num_events, orders=proposed))
         return JSONResponse(hint_record(game, side, table.scenes[asked.screen].layout, known[1]))
 
     async def _analysis(self, request: Request) -> Response:
@@ -187,7 +189,7 @@ class HintRoutes:
         timeline = table.live.timeline
 
         def run() -> None:
-            for analysis in analyse(timeline, key[1]):
+            for analysis in analyse(timeline, key[1], table.proposed(key[1])):
                 if time.monotonic() - self._asked.get(key, 0.0) > _ANALYSIS_PATIENCE:  # whoever asked has gone
                     self._analyses.pop(key, None)
                     return

@@ -1,10 +1,15 @@
-"""The page of one person: a server on the loopback that answers at once, compiles behind it, and ends by itself."""
+"""The page of one person: a server on the loopback that answers at once, compiles behind it, and ends by itself.
+
+Its owner may open it to the network, for a class for instance.
+"""
 
 import asyncio
+import gc
 import hmac
 import re
 import secrets
 import socket
+import sys
 import time
 import urllib.request
 import webbrowser
@@ -14,7 +19,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http.client import HTTPException
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import uvicorn
@@ -22,12 +27,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.files import atomic_write, read_limited
-from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.requests import SafeHeaders
+from geo_patrol.server.app import static_routes
+from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, ProtocolError
+from geo_patrol.server.requests import OPENED, SafeHeaders, check_origin, network_address
 
 IDLE_SECONDS = 600.0
 """Without a page, after which the server ends; pages ask for something every minute."""
@@ -43,6 +48,9 @@ _FORBIDDEN = "This page is somebody's on this computer. Open the address that ge
 
 class LocalPage:
     """Serves the pages to whoever has the key, at first without games: what they need is compiled meanwhile.
+
+    Once its owner has opened it to the network, others reach the games, without the key, at this computer's address there.
+    They are served like those of any server; the key stays what opens the page on this computer, and nobody is told it.
 
     Args:
         pieces: what is prepared before the first game, in order.
@@ -70,9 +78,16 @@ class LocalPage:
         self.failure: Exception | None = None
         self._num_sockets = 0
         self._last_request = time.monotonic()
-        static = StaticFiles(packages=[("geo_patrol.browser", "static")])
-        self._before = SafeHeaders(Starlette(routes=[Mount("/static", static)]))
-        routes = [Route("/", self._enter), Route("/api/ready", self._ready), Mount("/", self._serve)]
+        self._port: int | None = None
+        self._opened: str | None = None  # the address for others
+        self._network: tuple[uvicorn.Server, asyncio.Task[None]] | None = None
+        self._before = SafeHeaders(Starlette(routes=static_routes()))
+        routes = [
+            Route("/", self._enter),
+            Route("/api/ready", self._ready),
+            Route("/api/network", self._open_network, methods=["POST"]),
+            Mount("/", self._serve),
+        ]
         self._pages = Starlette(routes=routes, lifespan=self._lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,9 +101,18 @@ class LocalPage:
             refusal = {"type": "websocket.close", "code": 1008}
             await (send(refusal) if is_socket else PlainTextResponse(_FORBIDDEN, 403)(scope, receive, send))
             return
+        await self._attend(self._pages, scope, receive, send)
+
+    async def _serve_others(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the games to those who come over the network."""
+        await self._attend(self._serve, scope, receive, send)
+
+    async def _attend(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, and note when somebody was there last."""
+        is_socket = scope["type"] == "websocket"
         self._num_sockets += is_socket
         try:
-            await self._pages(scope, receive, send)
+            await app(scope, receive, send)
         finally:
             self._num_sockets -= is_socket
             self._last_request = time.monotonic()
@@ -121,7 +145,12 @@ class LocalPage:
         return response
 
     async def _ready(self, _request: Request) -> Response:
-        """Say how far the preparation is: ``done`` of ``total``, the ``piece`` in work, and the ``page`` to open then."""
+        """Say how far the preparation is, and how others reach the games.
+
+        Returns:
+            ``done`` of ``total`` pieces, the ``piece`` in work, and the ``page`` to open then; ``others``, the address for
+            others, None while only this computer can open it; ``offer``, the one at which it can be opened to them.
+        """
         pieces = [name for name, _ in self._pieces]
         failure = None if self.failure is None else str(self.failure)
         return JSONResponse(
@@ -132,12 +161,34 @@ class LocalPage:
                 "ready": self._app is not None,
                 "page": self._page,
                 "failure": failure,
+                "others": self._opened,
+                "offer": None if self._opened or self._port is None else network_address(),
             }
         )
 
+    async def _open_network(self, request: Request) -> Response:
+        """Open the games to the network; return ``others``, as ``_ready`` does."""
+        try:
+            check_origin(request.headers.get("origin"), request.headers.get("host"))
+        except ProtocolError as error:
+            return JSONResponse(error.message.model_dump(), 403)
+        own = network_address()
+        if self._opened is None:
+            if own is None or self._port is None or self._app is None:
+                text = "this computer has no address in a network" if own is None else "games are still being prepared"
+                return JSONResponse({"text": text}, 409)
+            try:
+                bound = _listen(own, self._port)
+            except OSError as error:
+                return JSONResponse({"text": f"{own} cannot be opened: {error.strerror}"}, 409)
+            server = uvicorn.Server(web_server(self._serve_others, lifespan="off"))
+            self._network = server, asyncio.create_task(server.serve([bound]))
+            self._opened = f"http://{own}:{bound.getsockname()[1]}/"
+        return JSONResponse({"others": self._opened})
+
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._app is not None:
-            scope = {**scope, "root_path": ""}
+            scope = {**scope, "root_path": "", OPENED: self._opened}
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and scope["path"].startswith("/api/"):
             error = ProtocolError("too_many", "the game is still being prepared: try again in a moment", 2.0)
@@ -170,19 +221,20 @@ class LocalPage:
         finally:
             thread.shutdown(wait=False)
 
-    def run(self, config: uvicorn.Config, folder: Path, tell: Callable[[str], None]) -> None:
+    def run(self, port: int, folder: Path, tell: Callable[[str], None]) -> None:
         """Serve until the process is interrupted, or nobody has been there for ten minutes.
 
         Args:
-            config: where to listen; its application is this object's.
+            port: port to listen on; 0 takes the last one, or a free one.
             folder: in which the address is noted, for commands that open another page here; see ``running_address``.
             tell: is told the address.
         """
-        if config.port == 0:
-            config.port = _last_port(folder)  # browsers keep a person's own games, and their seats, for an address
+        # Browsers keep a person's own games, and their seats, for an address and its port.
+        config = web_server(self, "127.0.0.1", port or _last_port(folder))
         bound = bind(config)
         bound.listen()  # whoever comes before the server runs waits for it
-        address = f"http://{config.host}:{bound.getsockname()[1]}/?key={self.key}"
+        self._port = bound.getsockname()[1]
+        address = f"http://{config.host}:{self._port}/?key={self.key}"
         with suppress(OSError), atomic_write(folder / _ADDRESS_FILE) as stream:
             Path(stream.name).chmod(0o600)
             stream.write(address)
@@ -201,6 +253,10 @@ class LocalPage:
             await server.serve(sockets)
         finally:
             watching.cancel()
+            if self._network is not None:
+                others, serving = self._network
+                others.should_exit = True
+                await serving
 
 
 def _noted_address(folder: Path) -> re.Match[bytes] | None:
@@ -256,9 +312,48 @@ _ANSWERS = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedir
 """Asks this computer, without a proxy."""
 
 
+def web_server(
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, lifespan: Literal["auto", "off"] = "auto"
+) -> uvicorn.Config:
+    """Return how uvicorn serves an application."""
+    gc.freeze()
+    sys.setswitchinterval(0.0005)  # a thread that computes delays each answer of the event loop by as much
+    gc.set_threshold(10_000)  # a full collection stops all games: with a thousand connections for a third of a second
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        lifespan=lifespan,
+        interface="asgi3",  # which uvicorn does not see in a method
+        log_level="warning",
+        access_log=False,
+        ws="websockets-sansio",
+        ws_max_size=MAX_MESSAGE_BYTES * 2,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        timeout_graceful_shutdown=2,
+    )
+
+
 def bind(config: uvicorn.Config) -> socket.socket:
     """Return the socket that a server listens on; end the process with the reason if there is none."""
-    bound = config.bind_socket()
+    return _of_tcp(config.bind_socket())
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on an address, on another port if that one is taken.
+
+    Raises:
+        OSError: there is none.
+    """
+    try:
+        return _of_tcp(socket.create_server((host, port)))
+    except OSError:
+        return _of_tcp(socket.create_server((host, 0)))
+
+
+def _of_tcp(bound: socket.socket) -> socket.socket:
     # asyncio sets TCP_NODELAY on connections only where the listening socket says that it is one of TCP. Without it, the
     # second of two messages to a client waits for 40 ms.
     return socket.socket(bound.family, bound.type, socket.IPPROTO_TCP, bound.detach())

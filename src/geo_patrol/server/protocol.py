@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
@@ -34,6 +35,9 @@ class SatelliteState(Message):
     fuel: int
     ammo: int
     destroyed: bool
+    unseen: int = 0
+    """Where the game hides enemies: phases since the side that gets the message last saw it. Then it is given as if it had
+    drifted since."""
 
 
 class Both(Message):
@@ -58,7 +62,7 @@ class BothOrders(Message):
 
 
 class PositionState(Message):
-    """A position, as every side sees it."""
+    """A position, as the side that gets it knows it."""
 
     turn: int
     phase: PhaseName
@@ -447,7 +451,8 @@ class TableState(Message):
     over: bool
     winner: Side | None
     """Null also for a draw, and while the game goes on."""
-    score: Both
+    score: Both | None
+    """Null while a game goes on that hides enemies."""
     clock: float | None
     """Seconds for a phase; null: no limit."""
     seats: BothSeats
@@ -478,7 +483,10 @@ def schemas() -> dict[str, Any]:
 
 def position_state(game: Game) -> PositionState:
     """Return a position."""
-    alpha, bravo = ([_satellite_state(one) for one in game.satellites(side)] for side in SIDES)
+    alpha, bravo = (
+        [_satellite_state(*one) for one in zip(game.satellites(side), _unseen(game, side), strict=True)]
+        for side in SIDES
+    )
     return PositionState(
         turn=game.turn,
         phase=game.phase,
@@ -489,7 +497,13 @@ def position_state(game: Game) -> PositionState:
     )
 
 
-def _satellite_state(satellite: Satellite) -> SatelliteState:
+def _unseen(game: Game, side: Side) -> Sequence[int]:
+    """Return for how many phases satellites have been out of sight for whoever knows the game so."""
+    unseen = game.unseen(side)
+    return [0] * len(unseen) if game.hides_enemies else unseen
+
+
+def _satellite_state(satellite: Satellite, unseen: int) -> SatelliteState:
     return SatelliteState(
         name=satellite.id.short,
         sector=satellite.sector,
@@ -498,6 +512,7 @@ def _satellite_state(satellite: Satellite) -> SatelliteState:
         fuel=satellite.fuel,
         ammo=satellite.ammo,
         destroyed=satellite.destroyed,
+        unseen=unseen,
     )
 
 

@@ -205,21 +205,26 @@ ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 - to compare with
 """Addresses to listen on that stand for all of a computer's; not every browser opens them, and for others they mean nothing."""
 
 
-def pupils_base(request: Request, host: str) -> str | None:
+OPENED = "geo_patrol.opened"
+"""Key of a request's scope: the address at which a person's own page was opened to the network, None while it is not."""
+
+
+def others_base(request: Request, host: str) -> str | None:
     """Return the address of this server that others can open, None if only this computer can open it.
 
-    That is the one under which a teacher has come, if it is not only this computer's: then the server is reached by it,
+    That is the one under which somebody has come, if it is not only this computer's: then the server is reached by it,
     perhaps through a proxy. Otherwise it is this computer's address in its network.
 
     Args:
-        request: a request of the teacher.
+        request: a request.
         host: address that the server listens on.
     """
     url = request.base_url
     if url.hostname not in (*LOCAL_HOSTS, *ALL_INTERFACES):
         return str(url)
     if host in LOCAL_HOSTS:
-        return None
+        opened: str | None = request.scope.get(OPENED)
+        return opened
     own = network_address() if host in ALL_INTERFACES else host
     return None if own is None else str(url.replace(hostname=f"[{own}]" if ":" in own else own))
 

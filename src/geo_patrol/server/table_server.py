@@ -102,6 +102,8 @@ class TableServer:
             ProtocolError: the secret opens no seat.
         """
         table = self.table
+        if hello.secret is None and table.hides_enemies and not table.is_over:
+            raise protocol.ProtocolError("wrong_secret", "enemies are hidden in this game: watch it when it is over")
         side = None if hello.secret is None else table.side_of(hello.secret)
         if side is not None:
             table.rename(side, hello.name)
@@ -133,11 +135,11 @@ class TableServer:
         while message is None or last < table.num_events:
             if connection.screen is not None:
                 async with self._drawing:
-                    await self._draw(partial(table.draw_page, last, connection.screen))
+                    await self._draw(partial(table.draw_page, last, connection.screen, connection.side))
             if message is None:
                 message = table.welcome(connection.side, last_event, connection.screen)
             else:
-                message = protocol.History(events=table.history(last + 1, connection.screen))
+                message = protocol.History(events=table.history(last + 1, connection.screen, connection.side))
             last += len(message.events)
             connection.send(message)
             if last < table.num_events:
@@ -337,9 +339,10 @@ class TableServer:
     def _send_events(self, first: int) -> None:
         """Send the events from a number on to everybody."""
         for number in range(first, self.table.num_events + 1):
-            # Encoded once for all that draw alike, and once for all others.
-            texts: dict[protocol.Screen | None, str] = {}
+            # Encoded once for all that draw alike and know the same, and once for all others.
+            texts: dict[tuple[protocol.Screen | None, Side | None], str] = {}
             for connection in [one for one in self.connections if not one.is_behind]:
-                if connection.screen not in texts:
-                    texts[connection.screen] = self.table.event(number, connection.screen).model_dump_json()
-                connection.send(texts[connection.screen])
+                viewer = connection.screen, connection.side if self.table.hides_enemies else None
+                if viewer not in texts:
+                    texts[viewer] = self.table.event(number, *viewer).model_dump_json()
+                connection.send(texts[viewer])

@@ -21,6 +21,7 @@ from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.config.presets import load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, preset_names
+from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, printable, show
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import fresh_seed
@@ -31,7 +32,7 @@ from geo_patrol.replays.files import reopen, sampled_config
 from geo_patrol.server import protocol
 from geo_patrol.server.requests import accepts, hash_secret, read_name, read_scenario
 from geo_patrol.server.store import Store, Stored
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.sessions.live import LiveGame, Timeline
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sides import SIDES, Side, enemy_of
 from geo_patrol.textplay import FORFEIT, parse_orders
@@ -133,6 +134,16 @@ def _check_without_files(name: str) -> None:
         raise protocol.ProtocolError("bad_message", f"agent {show(name)}: {text}")
 
 
+class GivenHint(BaseModel):
+    """A hint that was given: to which side, after how many phases, and the orders that it proposed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    side: Literal["alpha", "bravo"]
+    phases: Annotated[int, Field(ge=0)]
+    orders: Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
+
+
 class SavedTable(BaseModel):
     """What a table needs beside its replay to go on after a restart."""
 
@@ -146,6 +157,8 @@ class SavedTable(BaseModel):
     on_timeout: Literal["hold", "forfeit"]
     hints: bool = True
     """Whether people may ask for hints."""
+    hinted: list[GivenHint] = []
+    """Hints that were given. They count the game out of ratings, and what they proposed is not held against a player."""
     is_over: bool = False
     is_paused: bool = False
     """Whether its teacher has paused it."""
@@ -222,7 +235,7 @@ class Table(TableFile):
     Attributes:
         num_events: how many events clients know: the phases that are complete, and the end.
         submitted: the orders that are in for the current phase.
-        scenes: its moments for each screen of browsers.
+        scenes: its moments for each screen of browsers, with everything.
         connected: sides of people with a connection.
         draw_offered: sides that offer a draw.
         is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
@@ -252,7 +265,11 @@ class Table(TableFile):
         self.live = LiveGame(self.config, self._agents, self.saved.seed)
         self.num_events = 0
         self._entries: dict[Side, OrderEntry] = {}  # what people may order now
-        self.scenes = {screen: protocol.TableScenes(self.live.timeline, screen) for screen in get_args(protocol.Screen)}
+        self.scenes = _make_scenes(self.live.timeline)
+        self._seen: dict[Side, Timeline] = {}  # the game as each side knows it, where it hides enemies
+        if self.hides_enemies:
+            self._seen = {side: self.live.timeline.seen_by(side) for side in SIDES}
+        self._seen_scenes = {side: _make_scenes(timeline) for side, timeline in self._seen.items()}
         self._past: Replay | None = None  # to append to, as far as it was restored
         self._begin_phase()
         self.live.observers.append(self._record)
@@ -408,6 +425,17 @@ class Table(TableFile):
         if before != orders:
             raise protocol.ProtocolError("too_late", "other orders for this phase are in already; they stand")
 
+    def note_hint(self, hint: GivenHint) -> None:
+        """Keep what a hint has proposed, once."""
+        if hint not in self.saved.hinted:
+            others = [one for one in self.saved.hinted if (one.side, one.phases) != (hint.side, hint.phases)]
+            self.saved.hinted = [*others, hint]
+            self.save()
+
+    def proposed(self, side: Side) -> dict[int, tuple[Order, ...]]:
+        """Return the orders that hints proposed to a side, by the number of phases before."""
+        return {one.phases: tuple(read_orders(one.orders)) for one in self.saved.hinted if one.side == side}
+
     def check_open(self) -> None:
         """Raise ProtocolError if no orders are taken now."""
         if self.saved.is_stopped:
@@ -423,7 +451,7 @@ class Table(TableFile):
         """
         try:
             orders = tuple(order for order in read_orders(texts) if order.action != "noop")
-            self.game.check_orders(side, orders)
+            self.game.seen_by(side).check_orders(side, orders)
         except OrderError as error:
             raise protocol.ProtocolError("bad_order", str(error)) from None
         return orders
@@ -512,8 +540,24 @@ class Table(TableFile):
         alpha, bravo = (self.submitted.get(side, ()) for side in SIDES)
         self.live.play((alpha, bravo))
 
+    @property
+    def hides_enemies(self) -> bool:
+        """Whether players do not see all of the game, and nobody else sees it before it is over."""
+        return self.config.hides_enemies
+
+    def timeline_of(self, side: Side | None) -> Timeline:
+        """Return the game as a side knows it; as it is for those who watch."""
+        return self.live.timeline if side is None else self._seen.get(side, self.live.timeline)
+
+    def scenes_of(self, side: Side | None, screen: protocol.Screen) -> protocol.TableScenes:
+        """Return the moments of the game as a side knows it, for a screen."""
+        return (self.scenes if side is None else self._seen_scenes.get(side, self.scenes))[screen]
+
     def finish_phase(self) -> None:
         """Let clients know of the phases that were played, and of the end."""
+        for side, timeline in self._seen.items():
+            for phase in self.live.timeline.phases[len(timeline.phases) :]:
+                timeline.append(phase.seen_by(side))
         self.num_events = len(self.live.timeline.phases)
         if self.live.is_over or self.saved.settled is not None:
             self.num_events += 1
@@ -534,8 +578,10 @@ class Table(TableFile):
         self._unreadable: Counter[Side] = Counter()
         self._phase_start = None
         if not self.game.is_over:
-            self._entries = {side: OrderEntry(self.game, side) for side in self.people}
-            self.submitted = {side: () for side, entry in self._entries.items() if not entry.has_choice}
+            self._entries = {side: OrderEntry(self.game.seen_by(side), side) for side in self.people}
+            # Of hidden enemies, it would tell that they have no choice.
+            if not self.hides_enemies or len(self.people) == 1:
+                self.submitted = {side: () for side, entry in self._entries.items() if not entry.has_choice}
 
     def _record(self, live: LiveGame, phase: Phase) -> None:
         if self._recorder is None:
@@ -558,15 +604,18 @@ class Table(TableFile):
 
     # Messages
 
-    def event(self, number: int, screen: protocol.Screen | None = None) -> protocol.Event:
-        """Return an event, with its scene instead of the position for a browser's screen; the end has none."""
-        phases = self.live.timeline.phases
+    def event(self, number: int, screen: protocol.Screen | None = None, side: Side | None = None) -> protocol.Event:
+        """Return an event as a side knows it, with its scene instead of the position for a browser's screen.
+
+        The end has no scene.
+        """
+        phases = self.timeline_of(side).phases
         if number > len(phases):
             return protocol.Event(
                 number=number, event=protocol.ended(self.live.game, self.saved.seed, self.saved.settled)
             )
         event = protocol.played(phases[number - 1], has_position=screen is None)
-        return protocol.Event(number=number, event=event, scene=screen and self.scenes[screen].moment(number))
+        return protocol.Event(number=number, event=event, scene=screen and self.scenes_of(side, screen).moment(number))
 
     def welcome(self, side: Side | None, last_event: int, screen: protocol.Screen | None = None) -> protocol.Welcome:
         """Return the game after an event, all of it if there is no such event; see ``history`` for what it leaves out."""
@@ -582,37 +631,40 @@ class Table(TableFile):
             start=protocol.position_state(self.live.timeline[0]) if screen is None else None,
             first_event=first,
             last_event=self.num_events,
-            events=self.history(first, screen),
-            scene=self.scenes[screen].moment(0) if screen is not None and first == 1 else None,
+            events=self.history(first, screen, side),
+            scene=self.scenes_of(side, screen).moment(0) if screen is not None and first == 1 else None,
         )
 
-    def history(self, first: int, screen: protocol.Screen | None = None) -> list[protocol.Event]:
+    def history(
+        self, first: int, screen: protocol.Screen | None = None, side: Side | None = None
+    ) -> list[protocol.Event]:
         """Return the events from a number on, as many as a message holds."""
         last = min(first + protocol.PAGE - 1, self.num_events)
-        return [self.event(number, screen) for number in range(first, last + 1)]
+        return [self.event(number, screen, side) for number in range(first, last + 1)]
 
     def num_known(self, last_event: int) -> int:
         """Return how many events a client has whose last one is given: none if there is no such event."""
         return last_event if last_event <= self.num_events else 0
 
-    def draw_page(self, last_event: int, screen: protocol.Screen) -> None:
+    def draw_page(self, last_event: int, screen: protocol.Screen, side: Side | None = None) -> None:
         """Draw the page of phases after an event for a screen; this may run in a thread, also while a phase is played."""
-        complete = min(self.num_events + 1, len(self.live.timeline), last_event + protocol.PAGE + 1)
+        complete = min(self.num_events + 1, len(self.timeline_of(side)), last_event + protocol.PAGE + 1)
         for number in range(last_event, complete):
-            self.scenes[screen].moment(number)
+            self.scenes_of(side, screen).moment(number)
 
     def your_turn(self, side: Side, now: float, screen: protocol.Screen | None = None) -> protocol.YourTurn:
         """Return what a side may order now."""
         phase = self.game.phase
         assert phase != "drift"
         orders = self.submitted.get(side)
-        choices = screen and self.scenes[screen].choices(self.game, side) | {"hints": self.saved.hints}
+        seen = self.game.seen_by(side)
+        choices = screen and self.scenes_of(side, screen).choices(seen, side) | {"hints": self.saved.hints}
         return protocol.YourTurn(
             game=self.id,
             turn=self.game.turn,
             phase=phase,
             seconds_left=self.seconds_left(now),
-            options=protocol.option_states(self.game, self._entries[side]),
+            options=protocol.option_states(seen, self._entries[side]),
             submitted=None if orders is None else [str(order) for order in orders],
             scene=choices,
         )
@@ -623,6 +675,10 @@ class Table(TableFile):
         if self.saved.clock is None or passed is None:
             return None
         return max(round(self.saved.clock - passed, 1), 0.0)
+
+
+def _make_scenes(timeline: Timeline) -> dict[protocol.Screen, protocol.TableScenes]:
+    return {screen: protocol.TableScenes(timeline, screen) for screen in get_args(protocol.Screen)}
 
 
 def submit(table: Table, side: Side, message: protocol.Orders | protocol.Answer) -> protocol.Orders:

@@ -174,7 +174,9 @@ def _change(engagement: Phase, index: int) -> ScoreChange:
 
 
 def _cost(game: Game, side: Side, order: Order | None) -> int:
-    return 0 if order is None else game.cost(side, order)
+    if order is None or not game.is_legal(side, order):  # a guard whose HVA is out of sight
+        return 0
+    return game.cost(side, order)
 
 
 HINT_AGENT = SearchAgent(Search(budget="1s"))

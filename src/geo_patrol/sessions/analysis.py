@@ -4,7 +4,7 @@ Chances are those of the policy that comes with the package playing on for both 
 phases; games that are played out then measure what the better order would have been worth.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,12 +68,15 @@ class Analysis(NamedTuple):
     luck: tuple[int, float] | None = None
 
 
-def analyse(timeline: Timeline, side: Side, seed: int = 0) -> Iterator[Analysis]:
+def analyse(
+    timeline: Timeline, side: Side, proposed: Mapping[int, Sequence[Order]] | None = None, seed: int = 0
+) -> Iterator[Analysis]:
     """Analyse a game for a side, step by step.
 
     Args:
         timeline: a game that is over.
         side: for whom.
+        proposed: orders that hints proposed to the side, by index of the position; what followed them is no mistake.
         seed: seed of the games that are played out.
 
     Yields:
@@ -87,7 +90,8 @@ def analyse(timeline: Timeline, side: Side, seed: int = 0) -> Iterator[Analysis]
     found: list[tuple[float, int, Order, Order]] = []
     expected: list[float] = []
     for index, phase in enumerate(phases):
-        mean, best = _best_change(policy, timeline[index], side, phase.orders[SIDES.index(side)], rng)
+        orders, followed = phase.orders[SIDES.index(side)], (proposed or {}).get(index)
+        mean, best = _best_change(policy, timeline[index], side, orders, rng, followed)
         expected.append(mean)
         if best is not None:
             found.append((best[0], index, *best[1:]))
@@ -122,17 +126,26 @@ def chance_of(policy: PolicyAgent, games: Sequence[Game] | Games, side: Side) ->
 
 
 def _best_change(
-    policy: PolicyAgent, game: Game, side: Side, orders: Sequence[Order], rng: np.random.Generator
+    policy: PolicyAgent,
+    game: Game,
+    side: Side,
+    orders: Sequence[Order],
+    rng: np.random.Generator,
+    proposed: Sequence[Order] | None = None,
 ) -> tuple[float, tuple[float, Order, Order] | None]:
     """Return the estimated chance with the orders given, and the gain of the best change of one, with both orders.
 
-    All changes meet the same enemy orders and the same luck, so that their differences are small errors.
+    All changes meet the same enemy orders and the same luck, so that their differences are small errors. Orders that a
+    hint proposed are not changed.
     """
     own = SIDES.index(side)
-    given = {order.satellite: order for order in orders}
+    given, advice = ({order.satellite: order for order in some} for some in (orders, proposed or ()))
     changes: list[tuple[Order, Order] | None] = [None]
     for number, legal in game.legal_orders(side).items():
-        now = given.get(number, Order(number, "noop"))
+        noop = Order(number, "noop")
+        now = given.get(number, noop)
+        if proposed is not None and now == advice.get(number, noop):
+            continue
         changes += [(now, other) for other in legal if other != now]
     actions = np.zeros((len(changes), _SAMPLES, 2, SATELLITES), np.int64)
     actions[:, :, own] = _codes(orders)

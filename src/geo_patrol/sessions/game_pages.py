@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from geo_patrol.board_text import reasons_text
+from geo_patrol.config.toml_files import largest
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.game import Game
@@ -70,14 +71,14 @@ class PupilRules:
         ahead, back, inward, outward = (_both([side[code] for side in moves], "{} fuel") for code in _MOVE_CODES)
         rounds = [_count(ammo, "round") for _, ammo in rules["initial_ammo"]]
         self.aim = (
-            "Keep your HVA, the piece with an H, in the goal of your color, and hit the HVA of the other side.",
+            "Keep your HVA (High Value Asset), the satellite with an H, in the goal of your color, and attack that of the other side.",
             (
                 f"The game ends after {_count(rules['turn_limit'], 'turn')}, when a side has {_both(rules['win_score'], '{}')} "
                 "points, or when an HVA is lost. Who has more points wins."
             ),
         )
         self.moves = (
-            "Both write orders in secret, then show them. Each piece may go to one of the sectors with an arrow, or stay.",
+            "Both write orders in secret, then show them. Each satellite may go to one of the sectors with an arrow, or stay.",
             f"Ahead, counterclockwise: {ahead}. Back: {back}. In: {inward}. Out: {outward}.",
         )
         self.attacks = (
@@ -86,12 +87,12 @@ class PupilRules:
                 "Roll two ten-sided dice, tens and units; 00 is 100."
             ),
             (
-                f"First guards, then all shots, then rams. A Patrol has {_both(rounds, '{}')} for shots. A ram that hits "
-                "destroys both. A guard takes attacks on its HVA upon itself: the first with this number, the next with half of "
+                f"First guards, then all shots, then collisions. A Patrol has {_both(rounds, '{}')} for shots. A collision that "
+                "succeeds destroys both. A guard takes attacks on its HVA upon itself: the first with this number, the next with half of "
                 "it, and so on."
             ),
         )
-        kinds = {"shoot": state.SHOT, "ram": state.COLLISION, "guard": state.GUARDING}
+        kinds = {"shoot": state.SHOT, "collide": state.COLLISION, "guard": state.GUARDING}
         self.engagements = {name: _whole_engagement(rules, kind) for name, kind in kinds.items()}
         self.points = (
             (
@@ -101,8 +102,8 @@ class PupilRules:
             f"Fuel that is left counts too: {_whole_weights(rules, 0, 'the HVA')}, {_whole_weights(rules, 1, 'Patrols')}.",
         )
         self.drift = (
-            "Everything goes one sector counterclockwise, the goals as well. Inner rings are shorter: pieces there get ahead.",
-            f"Each piece that has fuel pays {_both(rules['station_keeping_cost'], '{}')}. Without fuel a piece does nothing any more.",
+            "Everything goes one sector counterclockwise, the goals as well. Inner rings are shorter: satellites there get ahead.",
+            f"Each satellite that has fuel pays {_both(rules['station_keeping_cost'], '{}')}. Without fuel it does nothing any more.",
         )
 
 
@@ -210,6 +211,19 @@ def station_keeping_text(game: Game) -> str:
     """Return what the drift costs in this game."""
     costs = _both(_rules(game)["station_keeping_cost"], "{} fuel")
     return f"Every satellite that has fuel then pays for station keeping: {costs}"
+
+
+def sensor_range_text(game: Game) -> str:
+    """Return how far the sides see in a game that hides enemies."""
+    config = game.config
+    ranges = [(config.alpha if config.mirror else config.side(side)).sensor_range for side in SIDES]
+    texts = [
+        "everything"
+        if reach is None
+        else f"enemies within {_count(int(largest(reach)), 'step')} of one of its satellites that is not destroyed"
+        for reach in ranges
+    ]
+    return f"A side sees {_both(texts, '{}')}."
 
 
 def _both(values: Any, form: str) -> str:

@@ -21,6 +21,7 @@ from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import check_seed, fresh_seed
 from geo_patrol.notation import Order, Outcome
+from geo_patrol.sides import Side
 
 BothOrders: TypeAlias = tuple[tuple[Order, ...], tuple[Order, ...]]
 """Orders of alpha and of bravo, without noops."""
@@ -95,6 +96,13 @@ class Timeline(Sequence[Game]):
         self._games.append(phase.after)
         add_score(self._scores, phase.after)
         self._scores_until.append(len(self._scores))
+
+    def seen_by(self, side: Side) -> "Timeline":
+        """Return the timeline as a side knows it; it does not grow with this one."""
+        seen = Timeline(self[0].seen_by(side), self.names)
+        for phase in self.phases:
+            seen.append(phase.seen_by(side))
+        return seen
 
     def __len__(self) -> int:
         return len(self._games)

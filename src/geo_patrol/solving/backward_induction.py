@@ -262,10 +262,14 @@ def start_of(config: GameConfig) -> tuple[state.Records, state.Records]:
     """Return the record of the starting position and that of the rules.
 
     Raises:
-        SolvingError: they are sampled at each reset.
+        SolvingError: they are sampled at each reset, or enemies are hidden.
     """
     if config.is_randomized:
         raise SolvingError(f"{config.title}: values are sampled at each reset; they must be single values")
+    if config.hides_enemies:
+        raise SolvingError(
+            f"{config.title}: it has sensor ranges; only games in which both sides see everything are solved"
+        )
     games, rules, *_ = Games(config, seed=0).state
     for field in ("rng_key", "rng_counter", "setup_key"):
         games[field] = 0

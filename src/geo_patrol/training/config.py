@@ -92,10 +92,16 @@ class TrainingConfig(BaseModel):
     ent_coef: float = Field(0.005, ge=0, le=10, description="coefficient of the entropy bonus")
     anneal_ent_coef: StrictBool = Field(True, description="anneal the entropy bonus")
     magnet_coef: float = Field(
-        0.0, ge=0, le=10, description="coefficient of the KL divergence from a slowly moving magnet; 0: no magnet"
+        0.0,
+        ge=0,
+        le=10,
+        description="coefficient of the KL divergence from the policy with averaged weights, the magnet",
     )
-    magnet_step_size: float = Field(
-        0.05, ge=0, le=1, description="fraction of its way to the policy that the magnet moves in an iteration"
+    average_step_size: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="fraction of its way to the weights that their moving average goes in an iteration",
     )
     vf_coef: float = Field(0.5, ge=0, le=100, description="coefficient of the value loss")
     max_grad_norm: float = Field(0.5, ge=0, le=1_000, description="gradients are clipped to this norm")
@@ -170,7 +176,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """``league``: PPO against scripts and past policies, with a tenth of self-play. ``self-play``: PPO against itself alone.
-``mmd``: the same with a magnet, magnetic mirror descent (Sokota et al., arXiv 2206.05825). ``entropy``: self-play with a
+``mmd``: the same with the averaged weights as a magnet, magnetic mirror descent (Sokota et al., arXiv 2206.05825). ``entropy``: self-play with a
 strong entropy bonus that stays, small clipping and learning rate (Rudolph et al., arXiv 2502.08938)."""
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from geo_patrol.agents import policy
-from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_TABLE_SIZE, Encoding
+from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE, Encoding
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import ConfigError
 
@@ -79,7 +79,7 @@ class PolicyNetwork(nn.Module):
         table = observations[:, :TOKEN_TABLE_SIZE].view(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
         sectors = table[:, :, 0].long()
         features = (table[:, :, 1:] * self.satellite_scales).clamp_(0, policy.HIGHEST_INPUT)
-        game = (observations[:, TOKEN_TABLE_SIZE:] * self.game_scales).clamp_(
+        game = (observations[:, TOKEN_TABLE_SIZE:TOKEN_SIZE] * self.game_scales).clamp_(
             -policy.HIGHEST_INPUT, policy.HIGHEST_INPUT
         )
         indices = sectors + self.kinds

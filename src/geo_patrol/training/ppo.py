@@ -3,7 +3,7 @@
 The probability ratio is clipped for each satellite's order by itself: that of a joint action of eleven orders would be
 clipped nearly always.
 
-A magnet makes this an approximation of magnetic mirror descent (Sokota et al., "A unified approach to reinforcement
+A magnet, here the policy with averaged weights, makes this an approximation of magnetic mirror descent (Sokota et al., "A unified approach to reinforcement
 learning, quantal response equilibria, and two-player zero-sum games", 2022): a policy from which the divergence costs, and
 which follows slowly. Self-play that would go round in circles without it spirals into an equilibrium.
 """
@@ -48,7 +48,7 @@ class RolloutBuffer:
         """Fill the buffer with the next phases of the environments."""
         num_steps = len(self.actions)
         for step in range(num_steps):
-            self.observations[step] = torch.from_numpy(envs.observations)
+            self.observations[step] = torch.from_numpy(envs.observations[:, :TOKEN_SIZE])
             self.masks[step] = torch.from_numpy(envs.masks)
             sampled = sample_actions(network, self.observations[step], self.masks[step])
             self.actions[step], self.log_probs[step], self.values[step] = sampled
@@ -152,10 +152,10 @@ def mean_divergence(logits: Tensor, magnet_logits: Tensor) -> Tensor:
     return (log_probs.exp() * (log_probs - magnet_log_probs)).sum(1).mean()
 
 
-def move_magnet(magnet: PolicyNetwork, network: PolicyNetwork, step_size: float) -> None:
-    """Move a magnet's weights by a fraction of their way to the network's."""
+def move_average(average: PolicyNetwork, network: PolicyNetwork, step_size: float) -> None:
+    """Move averaged weights by a fraction of their way to the network's."""
     with torch.no_grad():
-        for old, new in zip(magnet.parameters(), network.parameters(), strict=True):
+        for old, new in zip(average.parameters(), network.parameters(), strict=True):
             old.lerp_(new, step_size)
 
 

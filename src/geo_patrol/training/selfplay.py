@@ -28,7 +28,7 @@ from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.league import League, TrainingEnvs
 from geo_patrol.training.network import PolicyNetwork, TrainingAgent, freeze, resolve_device
-from geo_patrol.training.ppo import RolloutBuffer, move_magnet, update_policy
+from geo_patrol.training.ppo import RolloutBuffer, move_average, update_policy
 
 
 class WinRateEstimate(NamedTuple):
@@ -86,9 +86,11 @@ def write_curve(path: Path, curve: Sequence[Evaluation]) -> None:
         writer.writerows(rows)
 
 
-FORMAT = "geo_patrol checkpoint 2"
+FORMAT = "geo_patrol checkpoint 3"
 CHECKPOINT = "checkpoint.pt"
 POLICY = "policy.safetensors"
+AVERAGE = "-average"
+"""What the names of files with averaged weights end with, before the suffix."""
 
 
 @dataclass
@@ -98,7 +100,8 @@ class TrainingState:
     network: PolicyNetwork
     optimizer: torch.optim.Optimizer
     league: League[TrainingAgent]
-    magnet: PolicyNetwork | None = None
+    average: PolicyNetwork
+    """The exponential moving average of the network's weights; it is less exploitable than they are."""
     global_step: int = 0
     minutes: float = 0.0
     curve: list[Evaluation] = field(default_factory=list)
@@ -114,8 +117,7 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
     league: League[TrainingAgent] = League([*config.opponents, *config.extra_opponents], rng, config.opponent_weights)
-    magnet = deepcopy(network) if config.magnet_coef else None
-    return TrainingState(network, optimizer, league, magnet)
+    return TrainingState(network, optimizer, league, deepcopy(network))
 
 
 def save(state: TrainingState, config: TrainingConfig) -> None:
@@ -125,7 +127,7 @@ def save(state: TrainingState, config: TrainingConfig) -> None:
         "format": FORMAT,
         "network": state.network.state_dict(),
         "optimizer": state.optimizer.state_dict(),
-        "magnet": None if state.magnet is None else state.magnet.state_dict(),
+        "average": state.average.state_dict(),
         "past_policies": {name: agent.network.state_dict() for name, agent in past_policies},
         "results": {name: list(results) for name, results in state.league.results.items()},
         "global_step": state.global_step,
@@ -135,19 +137,21 @@ def save(state: TrainingState, config: TrainingConfig) -> None:
     }
     with atomic_path(config.out / CHECKPOINT) as path:
         torch.save(content, path)
-    save_policy(state, config, POLICY)
+    save_policy(state, config, Path(POLICY))
 
 
-def save_policy(state: TrainingState, config: TrainingConfig, name: str) -> None:
-    """Write the policy to a file of the run's folder."""
+def save_policy(state: TrainingState, config: TrainingConfig, name: Path) -> None:
+    """Write the policy to a file of the run's folder, and beside it the one with averaged weights."""
     metadata = {
         "steps": f"{state.global_step}",
         "seed": f"{config.seed}",
         "begun_with": config.initial_policy or "random weights",
         "configs": ", ".join(c if isinstance(c, str) else load_config(c).title for c in config.config),
     }
-    (config.out / name).parent.mkdir(exist_ok=True)
-    write_weights(config.out / name, state.network.weights(), metadata)
+    path = config.out / name
+    path.parent.mkdir(exist_ok=True)
+    write_weights(path, state.network.weights(), metadata)
+    write_weights(path.with_stem(f"{path.stem}{AVERAGE}"), state.average.weights(), metadata)
 
 
 def restore(state: TrainingState, path: Path) -> None:
@@ -170,8 +174,7 @@ def restore(state: TrainingState, path: Path) -> None:
             state.league.results[name].extend(results)
     state.network.load_state_dict(content["network"])
     state.optimizer.load_state_dict(content["optimizer"])
-    if state.magnet is not None:  # the run may have begun without one
-        state.magnet.load_state_dict(content.get("magnet") or content["network"])
+    state.average.load_state_dict(content["average"])
     state.global_step, state.minutes = content["global_step"], content["minutes"]
     state.curve = [Evaluation.from_row(row) for row in content["curve"]]
     torch.set_rng_state(content["rng_state"].cpu())
@@ -348,9 +351,9 @@ class Trainer:
         for group in state.optimizer.param_groups:
             group["lr"] = learning_rate
         ent_coef = config.ent_coef * (anneal if config.anneal_ent_coef else 1)
-        losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef, state.magnet)
-        if state.magnet is not None:
-            move_magnet(state.magnet, state.network, config.magnet_step_size)
+        magnet = state.average if config.magnet_coef else None
+        losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef, magnet)
+        move_average(state.average, state.network, config.average_step_size)
         state.global_step += self.rollout.rewards.numel()
         return {"charts/learning_rate": learning_rate, **{f"losses/{name}": loss for name, loss in losses.items()}}
 
@@ -398,7 +401,7 @@ class Trainer:
         state.curve.append(Evaluation(round(state.minutes, 3), state.global_step, win_rates))
         write_curve(self.config.out / CURVE, state.curve)
         if self.config.save_policies:
-            save_policy(state, self.config, f"policies/{state.global_step:012d}{SUFFIX}")
+            save_policy(state, self.config, Path("policies", f"{state.global_step:012d}{SUFFIX}"))
         scalars.write(
             {f"charts/win_rate/{name}": win_rate.estimate for name, win_rate in win_rates.items()}, state.global_step
         )

@@ -10,7 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.scripted.paths import PathCosts
 from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
-from geo_patrol.engine.observe import GOAL_AZIMUTH_BITS, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE, observation_names
+from geo_patrol.engine.observe import (
+    GOAL_AZIMUTH_BITS,
+    NUM_SIGHT_FEATURES,
+    TOKEN_COLUMNS,
+    TOKEN_SIZE,
+    TOKEN_TABLE_SIZE,
+    observation_names,
+)
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import NUM_SIDES, ORDERS, RADIAL_OUT, SATELLITES, IntArray, Record
 from geo_patrol.errors import show, suggest
@@ -109,6 +116,8 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
         ValueError: another shape or type, or values that describe no board or no sector.
     """
     array = np.asarray(observations)
+    if array.shape == (games, TOKEN_SIZE + NUM_SIGHT_FEATURES):
+        array = array[:, :TOKEN_SIZE]  # enemies out of sight are taken to be where they were last seen
     if array.shape != (games, TOKEN_SIZE) or array.dtype != np.int16:
         right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"
         raise ValueError(f"observations must be {right}, got shape {array.shape} of {array.dtype}")

@@ -14,8 +14,10 @@ class AfterPage {
     this.playback = new Playback(byId("board"), () => this.#showMoment());
     this.controls = new Controls(document.querySelector(".stepping"), this.playback);
     this.chosen = null;
-    this.connection = new Connection(table, null, null, (message) => this.#receive(message), () => {});
-    byId("copy").addEventListener("click", ({ target }) => copy(target, watchAddress(table)));
+    this.#connect();
+    NARROW.addEventListener("change", () => this.#redraw());
+    const address = forOthers(watchAddress(table)).catch(() => watchAddress(table)); // known before it is copied, which must follow a click at once
+    byId("copy").addEventListener("click", ({ target }) => attempt(async () => copy(target, await address), this.notice));
     byId("page-file").href = `/replays/${table}.html`;
     byId("replay-file").href = `/replays/${table}.jsonl.gz`;
     byId("rematch").addEventListener("click", () => this.#again(false));
@@ -23,6 +25,17 @@ class AfterPage {
     byId("stronger").addEventListener("click", () => this.#again(false, this.stronger.agent));
     byId("practise").addEventListener("click", () => attempt(() => this.#practise(), this.notice));
     byId("list").addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
+  }
+
+  #connect() {
+    this.connection = new Connection(this.table, null, null, (message) => this.#receive(message), () => {});
+  }
+
+  /** Has everything drawn for another screen; what is looked at stays. */
+  #redraw() {
+    this.connection.close();
+    this.lookedAt = { index: this.playback.index, chosen: this.chosen };
+    this.#connect();
   }
 
   #receive(message) {
@@ -36,7 +49,7 @@ class AfterPage {
     if (ending?.kind !== "end") return void location.replace(pageAddress("table", { table: this.table }));
     this.connection.close();
     this.#load(this.welcome, ending);
-    attempt(() => this.#rate(), this.notice);
+    if (!this.lookedAt) attempt(() => this.#rate(), this.notice);
     attempt(() => this.#analyse(), this.notice);
   }
 
@@ -60,7 +73,7 @@ class AfterPage {
     byId("points").replaceChildren(...lineTable(moments.at(-1).result).children);
     this.config = config;
     this.#offerNext();
-    this.playback.pauseAt(moments.length - 1);
+    this.playback.pauseAt(this.lookedAt?.index ?? moments.length - 1);
   }
 
   async #offerNext() {
@@ -88,19 +101,25 @@ class AfterPage {
     if (this.side === null) return;
     const games = await refreshOwnGames();
     const [now, before] = await Promise.all([ownRating(games), ownRating(games.filter(({ table }) => table !== this.table))]);
-    const isRated = ratedResults(games.filter(({ table }) => table === this.table), this.levels ?? (await request("/api/choices")).levels).length > 0;
-    if (now === null || !isRated) return;
-    const change = before === null ? "" : ` (${now.rating >= before.rating ? "+" : "−"}${Math.abs(now.rating - before.rating)})`;
-    byId("rating").replaceChildren("Your rating is now ", create("b", { class: "num" }, `${now.rating} ± ${Math.round((now.high - now.low) / 2)}`), create("span", { class: "soft" }, `${change}.`));
-    byId("rating").hidden = false;
+    const own = games.find(({ table }) => table === this.table);
+    if (own === undefined) return;
+    const isRated = ratedResults([own], (await request("/api/choices")).levels).length > 0;
+    byId("rating").hidden = !isRated && !(isForRating(own) && own.result?.hinted);
+    if (byId("rating").hidden) return;
+    if (!isRated) return void say(byId("rating"), "This game had hints: it does not count for your rating.");
+    const change = before === null || before.games < FIRM_GAMES ? "" : ` (${now.rating >= before.rating ? "+" : "−"}${Math.abs(now.rating - before.rating)})`;
+    byId("rating").replaceChildren("Your rating is now ", create("b", { class: "num" }, ratingText(now)), create("span", { class: "soft" }, `${change}.`));
   }
 
   // The analysis
 
   async #analyse() {
     const side = this.side ?? "alpha";
+    const round = (this.round = (this.round ?? 0) + 1);
     for (;;) {
-      this.analysis = await request(`/api/tables/${encodeURIComponent(this.table)}/analysis/${side}?screen=${screenKind()}`);
+      const analysis = await request(`/api/tables/${encodeURIComponent(this.table)}/analysis/${side}?screen=${screenKind()}`);
+      if (round !== this.round) return; // it is asked for again, for another screen
+      this.analysis = analysis;
       const { done, total } = this.analysis;
       byId("analysing").querySelector("progress").value = done / total;
       if (this.analysis.chances.length > 0) this.#drawCurve(side);
@@ -109,6 +128,8 @@ class AfterPage {
     }
     byId("analysing").hidden = true;
     this.#listMoments(side);
+    if (this.lookedAt?.chosen != null) this.#choose(this.lookedAt.chosen);
+    this.lookedAt = null;
   }
 
   /** Returns the turns that had been played at a moment, halves for the time between movement and engagement. */
@@ -123,6 +144,7 @@ class AfterPage {
     const marks = moments.map(({ index }, i) => ({ turns: this.#turnsAt(index), value: chances[index], label: String(i + 1) }));
     drawPlot(byId("curve"), [{ name: side, points }], [0, 100], `From ${chances[0]} % at the start over ${counted(this.last.turn, "turn")}: ${chances.join(", ")}`, marks);
     const about = ["The share of games won from there if Webb, the strongest level, plays on for both."];
+    if (marks.length > 0) about.push(`${listed(marks.map(({ label }) => label))} on the curve: ${marks.length === 1 ? "the moment" : "the moments"} below.`);
     if (luck !== null) {
       const { turn } = this.playback.record.moments[luck.index - 1];
       about.push(`Luck in turn ${turn} ${luck.change < 0 ? "cost" : "was worth"} ${Math.abs(luck.change)} %, whatever the orders.`);
@@ -142,8 +164,8 @@ class AfterPage {
     const items = moments.map((one, i) => {
       const { turn, phase } = this.playback.record.moments[one.index];
       const name = one.satellite === "HVA" ? `${capitalized(this.cast.owner(side))} HVA` : short(one.satellite);
-      const better = one.better.action === "hold" ? "holds" : orderText(one.better).replace(/, \d+ %$/, "");
-      const given = one.given.action === "hold" ? (phase === "movement" ? "held" : "did nothing") : orderText(one.given).replace(/, \d+ %$/, "");
+      const better = one.better.action === "hold" ? "holds" : orderText(one.better);
+      const given = one.given.action === "hold" ? (phase === "movement" ? "held" : "did nothing") : orderText(one.given);
       const text = create("span", {}, create("span", { class: "soft" }, `Turn ${turn}, ${phase}`), create("br"), `${name} ${given}. `, create("b", {}, `Better: ${short(one.satellite)} ${better}.`));
       const input = create("input", { type: "radio", name: "moment", value: i, "aria-label": `${i + 1}: turn ${turn}, ${phase}: ${name} ${given}. Better: ${name} ${better}. ${one.before} to ${one.after} %` });
       return create("label", { class: "moment pick" }, input, create("b", {}, String(i + 1)), text, create("span", { class: "gain num" }, `${one.before} → ${one.after} %`));
@@ -200,4 +222,4 @@ if (parameters.has("class")) {
   byId("class").hidden = false;
   followClass(parameters.get("class"), page.table);
 }
-for (const [target, type] of [[window, "hashchange"], [NARROW, "change"]]) target.addEventListener(type, () => location.reload());
+window.addEventListener("hashchange", () => location.reload());

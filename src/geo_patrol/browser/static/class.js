@@ -59,6 +59,12 @@ class PupilPage {
   }
 }
 
+/** Shows a button that pauses, or lets go on: bars and a triangle, as on players. */
+function showPausing(button, isPaused, text) {
+  button.classList.toggle("main", isPaused);
+  if (button.textContent !== `${isPaused ? "▶" : "❚❚"}${text}`) button.replaceChildren(create("span", { "aria-hidden": "true" }, isPaused ? "▶" : "❚❚"), text);
+}
+
 /** What a teacher sees of a class, and does with it. */
 class TeacherPage {
   /**
@@ -70,12 +76,13 @@ class TeacherPage {
     const root = document.getElementById("teacher");
     root.hidden = false;
     [this.title, this.notice] = [root.querySelector(".title"), root.querySelector(".notice")];
-    for (const id of ["about", "pause", "next", "invite", "alone", "needs", "pupils", "games", "one", "doing", "rename", "reseat", "readmit", "remove"]) this[id] = document.getElementById(id);
+    for (const id of ["about", "pause", "next", "invite", "alone", "needs", "pupils", "games", "no-games", "games-table", "one", "doing", "rename", "reseat", "readmit", "remove"]) this[id] = document.getElementById(id);
     document.getElementById("pupils-page").href = pageAddress("class", { class: name });
     document.getElementById("enlarge").addEventListener("click", () => document.getElementById("large").showModal());
     this.pause.addEventListener("click", () => this.#update("pause", { paused: !this.overview.paused }));
     this.next.addEventListener("click", () => this.#update("next"));
     document.getElementById("results").addEventListener("click", () => attempt(() => this.#download(), this.notice));
+    this.network = new Network(this.alone, this.notice, () => this.#poll());
     this.#listenToDialog();
     this.#poll();
     setInterval(() => this.#poll(), REFRESH_SECONDS * 1000);
@@ -163,8 +170,9 @@ class TeacherPage {
 
   /** Shows how pupils come in, or that they cannot. */
   #showInvitation({ address }) {
+    if (address === null && this.network.root.childElementCount === 0) attempt(() => this.network.show(), this.notice);
     this.invite.hidden = address === null;
-    say(this.alone, address === null ? "Only this computer can open this class. Start the server with geo-patrol serve --host 0.0.0.0 instead, and host the class at the address of this computer in your network." : "");
+    this.alone.hidden = address !== null;
     if (address === null || this.invite.dataset.address === address) return;
     this.invite.dataset.address = address;
     for (const code of document.querySelectorAll(".code")) say(code, `${this.name.slice(0, 3)} ${this.name.slice(3)}`);
@@ -182,7 +190,7 @@ class TeacherPage {
     const { title, paused, pairs, pupils, tables } = overview;
     say(this.title, title);
     document.title = `Class: ${title}`;
-    say(this.pause, paused ? "All games go on" : "Pause all games");
+    showPausing(this.pause, paused, paused ? "All games go on" : "Pause all games");
     const going = tables.filter(({ over }) => !over).length;
     say(this.about, `${pairs ? "in pairs" : `each against ${playerName(overview.agent)}`} · ${counted(pupils.length, "pupil")} · ${counted(going, "game")} in progress${paused ? " · paused" : ""}`);
     const focused = document.activeElement?.dataset?.key;
@@ -191,7 +199,9 @@ class TeacherPage {
     this.#showNeeds(overview);
     this.#showPupils(overview);
     const rows = tables.map((table) => this.#row(table));
-    this.games.replaceChildren(...(rows.length ? rows : [create("tr", {}, create("td", { colspan: 5, class: "soft" }, pupils.length ? "No game has begun." : "Nobody has come yet."))]));
+    this.games.replaceChildren(...rows);
+    this["games-table"].hidden = rows.length === 0;
+    say(this["no-games"], rows.length ? "" : "No game has begun.");
     if (focused) document.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -216,7 +226,8 @@ class TeacherPage {
     const who = `${playerName(names[0])} and ${playerName(names[1])}`;
     const actions = create("div", { class: "row" });
     if (!over) {
-      const button = create("button", { type: "button", "data-key": `pause ${table}`, "aria-label": `${paused ? "Go on" : "Pause"}: ${who}` }, paused ? "Go on" : "Pause");
+      const button = create("button", { type: "button", class: "pausing", "data-key": `pause ${table}`, "aria-label": `${paused ? "Go on" : "Pause"}: ${who}` });
+      showPausing(button, paused, paused ? "Go on" : "Pause");
       button.addEventListener("click", () => this.#update("pause", { paused: !paused, table }));
       actions.append(button);
     }

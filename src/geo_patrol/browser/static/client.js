@@ -45,6 +45,12 @@ function watchAddress(table) {
   return new URL(`/table/${encodeURIComponent(table)}`, location.href).href;
 }
 
+/** Returns an address of this server as others open it. */
+async function forOthers(address) {
+  const { others } = await request("/api/ready");
+  return others === null ? address : address.replace(`${location.origin}/`, others);
+}
+
 /** The person's games, the latest first: table, side, secret, the second person's if there is one, and what was asked for. */
 class OwnGames {
   static all() {
@@ -116,11 +122,17 @@ function opponentOf({ side, second, state }) {
   return name === "person" ? "another person" : playerName(name);
 }
 
-/** Returns (rating, result) of the games against levels that count: whole games of the usual scenario. */
+/** Returns whether a game counts for the rating if nobody asks for a hint in it: a whole game of the usual scenario against a level. */
+function isForRating({ side, asked, second, isPractice }) {
+  return asked?.preset === "geo_patrol" && !second && !isPractice && asked[side === "alpha" ? "bravo" : "alpha"]?.startsWith("level:");
+}
+
+/** Returns (rating, result) of the games against levels that count. */
 function ratedResults(games, levels) {
-  return games.flatMap(({ side, result, asked, isPractice }) => {
+  return games.flatMap((game) => {
+    const { side, result } = game;
     const level = result && levels.find(({ agent }) => agent === result.names[side === "alpha" ? 1 : 0]);
-    if (!level || isPractice || asked?.preset !== "geo_patrol") return [];
+    if (!level || result.hinted || !isForRating(game)) return [];
     return [[level.rating, result.winner === null ? 0.5 : Number(result.winner === side)]];
   });
 }
@@ -129,6 +141,13 @@ function ratedResults(games, levels) {
 async function ownRating(games) {
   const { levels } = await request("/api/choices");
   return (await request("/api/rating", { results: ratedResults(games, levels) })).rating;
+}
+
+const FIRM_GAMES = 5; // from which on a rating's interval says something
+
+/** Returns a rating as it is shown: "1270 ± 140", before some games "about 1270". */
+function ratingText({ rating, low, high, games }) {
+  return games < FIRM_GAMES ? `about ${rating}` : `${rating} ± ${Math.round((high - low) / 2)}`;
 }
 
 /**
@@ -142,6 +161,38 @@ async function openAndPlay(asked, side) {
   const game = { table, side, secret: secrets[side], asked, ...(secrets[other] ? { second: secrets[other] } : {}) };
   OwnGames.keep(game);
   location.href = OwnGames.seat(game);
+}
+
+/** Says how others can come to this server, and opens a person's own page to the network if its owner wants that. */
+class Network {
+  /**
+   * @param {HTMLElement} root where it is said.
+   * @param {HTMLElement} notice where faults are said.
+   * @param {function()} opened called when others can come.
+   */
+  constructor(root, notice, opened = () => {}) {
+    Object.assign(this, { root, notice, opened });
+  }
+
+  /** Shows how things stand; nothing where others come already. */
+  async show() {
+    const { others, offer } = await request("/api/ready");
+    const alone = create("p", {}, create("b", {}, "Only this computer can open it."));
+    const command = create("p", {}, "For others, start ", create("kbd", {}, "geo-patrol serve --host 0.0.0.0"), " instead, and open the page at this computer’s address in your network.");
+    const button = create("button", { type: "button" }, "Open it to my network");
+    button.addEventListener("click", () => attempt(() => this.#open(), this.notice));
+    const promise = create("p", { class: "soft" }, `Everybody there can then open games here, at ${offer}, until you end geo-patrol.`);
+    const parts = others !== null ? [] : offer === null ? [alone, command] : [alone, button, promise];
+    this.root.replaceChildren(...parts);
+    this.root.classList.toggle("warning", parts.length > 0);
+  }
+
+  async #open() {
+    const { others } = await request("/api/network", {});
+    this.root.classList.remove("warning");
+    this.root.replaceChildren(create("p", { role: "status" }, "Others come to ", create("b", {}, others)));
+    this.opened();
+  }
 }
 
 /** Copies a text, and says so on the button for a moment. */
@@ -232,6 +283,16 @@ class Connection {
     return true;
   }
 
+  /** Receives the game anew from its start, drawn for the screen as it is now. */
+  restart() {
+    if (this.isClosed) return;
+    const old = this.socket;
+    clearTimeout(this.timer);
+    this.lastEvent = 0;
+    this.#connect();
+    old.close();
+  }
+
   /** Ends it for good. */
   close() {
     this.isClosed = true;
@@ -248,7 +309,9 @@ class Connection {
       const { table, secret, name, lastEvent } = this;
       this.send({ type: "hello", version: 1, table, secret, name, last_event: lastEvent, scene: true, screen: screenKind() });
     });
-    socket.addEventListener("message", ({ data }) => this.#read(JSON.parse(data)));
+    socket.addEventListener("message", ({ data }) => {
+      if (socket === this.socket) this.#read(JSON.parse(data));
+    });
     socket.addEventListener("close", () => {
       if (socket === this.socket) this.#lost();
     });

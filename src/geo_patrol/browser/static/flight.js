@@ -44,7 +44,7 @@ class FlightPage {
     this.about.textContent = about;
     this.rules.replaceChildren(...rulesOf(rules));
     this.scoring.replaceChildren(...scoreSheet(scoring, scoring.map(([line]) => [line, 0])));
-    this.board.map.load(this.challenge);
+    this.board.load(this.challenge);
     await this.#rank();
     this.arrive.name.value = localStorage.getItem(NAME) ?? "";
     if (this.secret === null) this.arrive.hidden = false;
@@ -125,7 +125,7 @@ class FlightPage {
     this.scoring.replaceChildren(...scoreSheet(this.challenge.scoring, flight.points));
     this.log.replaceChildren(...dataTable(["turn", "order", "endpoint", "points"], flight.log.map((row) => dataRow(row))));
     const orders = flight.log.map(([, order]) => order).reverse().join("; ");
-    this.orders.replaceChildren(linkField("Orders, as geo-patrol fly --orders takes them", orders));
+    this.orders.replaceChildren(linkField("All orders, to fly again with geo-patrol fly --orders", orders));
     if (flight.over && NARROW.matches) this.result.scrollIntoView({ block: "center" });
     const last = flight.log[0];
     this.said.textContent = last === undefined ? flight.status : `${last[1]} to ${last[2]}. ${last[3]}. ${flight.result || flight.status}`;

@@ -26,7 +26,7 @@ class FlightLesson {
     document.title = answer.title;
     this.count = answer.steps;
     this.scoringLines = answer.scoring;
-    this.board.map.load(answer);
+    this.board.load(answer);
     this.#show(answer);
     if (hadFocus) this.step.focus({ preventScroll: true });
     if (NARROW.matches) window.scrollTo(0, 0);
@@ -74,7 +74,7 @@ class FlightLesson {
     this.story.replaceChildren();
     const { chosen } = this.board;
     this.board.map.mark(done ? [] : [...sights, ...target]);
-    this.board.show(done ? { ...flight, choices: [] } : flight, { animated: done, seconds: STORY_SECONDS, onStep: (step) => this.#tell(done, story, step, flight.steps.length) });
+    this.board.show(done ? { ...flight, choices: [] } : flight, { coasts: false, animated: done, seconds: STORY_SECONDS, onStep: (step) => this.#tell(done, story, step, flight.steps.length) });
     if (card.hint) this.board.choose(chosen);
     this.scoring.replaceChildren(...scoreSheet(this.scoringLines, flight.points));
     if (done && NARROW.matches) window.scrollTo(0, 0); // where it is told what happened

@@ -5,6 +5,7 @@ const FINGER_PIXELS = 22; // around a finger or pointer within which an endpoint
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 const NARROW = window.matchMedia("(max-width: 48rem)");
 const ARROWS = { w: "↑", e: "↗", d: "→", c: "↘", x: "↓", z: "↙", a: "←", q: "↖", s: "·" };
+const COAST = "s"; // key of the order to leave the engines off
 const CHOOSING = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /** The map of a mission with a flight, and the endpoints to choose from. */
@@ -18,7 +19,7 @@ class FlightMap {
     this.svg = svg;
     [this.ground, this.path, this.overlay, this.marks] = ["ground", "path", "overlay", "marks"].map((name) => svg.appendChild(svgElement("g", { class: name })));
     this.flight = null;
-    this.chosen = 0;
+    this.chosen = null;
     svg.addEventListener("pointermove", (event) => {
       const index = this.#choiceAt(event);
       if (event.pointerType === "mouse" && index !== null && index !== this.chosen) choose(index);
@@ -34,7 +35,9 @@ class FlightMap {
   /** Shows the map of a mission. */
   load({ view, map }) {
     this.svg.setAttribute("viewBox", view.join(" "));
+    this.svg.style.setProperty("--units", view[2]); // a style sheet makes it so wide that its words can be read
     this.ground.replaceChildren(...map.map(drawShape));
+    this.#center();
   }
 
   /**
@@ -60,7 +63,7 @@ class FlightMap {
     onStep(step);
   }
 
-  /** Marks an endpoint as the chosen one. */
+  /** Marks an endpoint as the chosen one; null marks none. */
   choose(index) {
     this.chosen = index;
     this.#drawChoices();
@@ -88,21 +91,19 @@ class FlightMap {
     return nearest * matrix.a < FINGER_PIXELS ? distances.indexOf(nearest) : null;
   }
 
-  /** Makes the map larger than the screen, or as wide as it. */
+  /** Makes the map as wide as the screen, or so large that its words can be read. */
   enlarge(isLarge) {
-    const frame = this.svg.parentElement;
-    frame.classList.toggle("large", isLarge);
-    frame.toggleAttribute("tabindex", isLarge); // so that keys scroll it
-    if (isLarge) frame.setAttribute("tabindex", "0");
+    this.svg.parentElement.classList.toggle("whole", !isLarge);
     this.#center();
   }
 
   /** Scrolls to the ship. */
   #center() {
-    if (this.flight === null) return;
     const frame = this.svg.parentElement;
+    if (frame.scrollWidth > frame.clientWidth) frame.setAttribute("tabindex", "0"); // so that keys scroll it
+    else frame.removeAttribute("tabindex");
     const matrix = this.svg.getScreenCTM();
-    if (matrix !== null) frame.scrollLeft = this.flight.ship[0] * matrix.a - frame.clientWidth / 2;
+    if (matrix !== null && this.flight !== null) frame.scrollLeft = this.flight.ship[0] * matrix.a - frame.clientWidth / 2;
   }
 }
 
@@ -110,14 +111,26 @@ class FlightMap {
 class FlightBoard {
   /** @param {function(object)} fly called with the order that is to be flown: one of the flight's choices. */
   constructor(fly) {
-    [this.pad, this.button, this.zoom] = ["pad", "fly", "zoom"].map((id) => document.getElementById(id));
+    [this.pad, this.button, this.zoom, this.legend] = ["pad", "fly", "zoom", "legend"].map((id) => document.getElementById(id));
+    this.means = create("p", { id: "means", class: "soft" });
     this.flight = null;
-    this.chosen = 0;
+    this.chosen = null;
     this.fly = (index) => this.flight?.choices[index] !== undefined && fly(this.flight.choices[index]);
     this.map = new FlightMap(document.getElementById("map"), (index) => this.choose(index), this.fly);
     this.button.addEventListener("click", () => this.fly(this.chosen));
     this.zoom.addEventListener("click", () => this.enlarge(!this.isLarge));
-    this.enlarge(NARROW.matches);
+    this.enlarge(true);
+  }
+
+  /** Shows the map of a mission, and what its marks and lines mean. */
+  load(mission) {
+    this.map.load(mission);
+    const items = mission.legend.map(([name, shapes]) => {
+      const picture = svgElement("svg", { viewBox: "-1 -13 36 26", "aria-hidden": "true" });
+      picture.append(...shapes.map(drawShape));
+      return create("li", {}, picture, name);
+    });
+    this.legend.replaceChildren(...items);
   }
 
   enlarge(isLarge) {
@@ -126,18 +139,22 @@ class FlightBoard {
     this.map.enlarge(isLarge);
   }
 
-  /** Shows a flight as the map does; its orders as well. */
-  show(flight, options) {
+  /**
+   * Shows a flight as the map does; its orders as well.
+   * @param {boolean} options.coasts whether coasting or staying is chosen at first, where it keeps the ship on the map.
+   */
+  show(flight, { coasts = true, ...options }) {
     const offset = this.pad.contains(document.activeElement) ? document.activeElement.dataset.offset : null;
     this.flight = flight;
-    this.chosen = this.map.chosen = 0;
+    const [first] = flight.choices;
+    this.chosen = this.map.chosen = coasts && first?.key === COAST && first.end !== "off" ? 0 : null;
     this.#drawPad();
     this.map.show(flight, options);
     this.#nameChosen();
     if (offset !== null) (this.pad.querySelector(`[data-offset="${offset}"]`) ?? this.button).focus({ preventScroll: true });
   }
 
-  /** Chooses an endpoint by its index. */
+  /** Chooses an endpoint by its index; null chooses none. */
   choose(index) {
     this.chosen = index;
     this.map.choose(index);
@@ -148,8 +165,10 @@ class FlightBoard {
   press(key) {
     const { choices } = this.flight;
     const index = choices.findIndex((choice) => choice.key === key.toLowerCase());
-    if (key in CHOOSING && choices.length) this.choose((this.chosen + CHOOSING[key] + choices.length) % choices.length);
-    else if (index >= 0) this.fly(index);
+    if (key in CHOOSING && choices.length) {
+      const last = this.chosen ?? (CHOOSING[key] > 0 ? -1 : choices.length);
+      this.choose((last + CHOOSING[key] + choices.length) % choices.length);
+    } else if (index >= 0) this.fly(index);
     else return false;
     return true;
   }
@@ -172,13 +191,15 @@ class FlightBoard {
       button.addEventListener("click", () => this.fly(i));
       return button;
     });
-    this.pad.replaceChildren(...buttons);
+    this.pad.replaceChildren(...buttons, this.means);
   }
 
   #nameChosen() {
     const choice = this.flight.choices[this.chosen];
-    if (choice !== undefined) this.button.textContent = `Fly: ${choice.label}`;
-    [...this.pad.children].forEach((button, i) => button.classList.toggle("chosen", i === this.chosen));
+    this.button.textContent = choice === undefined ? "Choose a point" : `Fly: ${choice.label}`;
+    this.button.setAttribute("aria-disabled", choice === undefined);
+    this.means.textContent = choice?.means ?? "";
+    [...this.pad.querySelectorAll("button")].forEach((button, i) => button.classList.toggle("chosen", i === this.chosen));
   }
 }
 

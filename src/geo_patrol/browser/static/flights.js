@@ -3,20 +3,25 @@
 const form = document.getElementById("new");
 const notice = document.getElementById("notice");
 const hints = document.getElementById("hints");
+const HARDEST = 5;
 
 /** Lists the missions of the package from easy to hard, and shows the rules. */
 async function listMissions() {
   const { levels, rules, scoring } = await request("/api/missions");
-  const parts = levels.flatMap(([level, missions]) => [create("h3", {}, level), create("ul", { class: "list" }, ...missions.map(missionItem))]);
+  const parts = levels.flatMap(([level, missions]) => [create("h3", {}, level), create("ul", { class: "missions" }, ...missions.map(missionItem))]);
   document.getElementById("missions").replaceChildren(...parts);
   document.getElementById("rules").replaceChildren(...rulesOf([...rules, ["Points", scoring]]));
 }
 
-function missionItem({ name, title, task, turns, known }) {
+function missionItem({ name, title, kind, difficulty, task, turns, known, size, map }) {
+  const picture = svgElement("svg", { viewBox: `0 0 ${size.join(" ")}`, class: "map", "aria-hidden": "true" });
+  picture.append(...map.map(drawShape));
   const button = create("button", { type: "button", "aria-label": `Fly: ${title}` }, "Fly");
   button.addEventListener("click", () => attempt(() => openMission({ mission: name, hints: hints.checked }), notice));
-  const about = create("div", { class: "soft" }, `${task} Up to ${turns} turns; best known: ${known}.`);
-  return create("li", {}, create("div", {}, create("b", {}, title), about), button);
+  const dots = create("span", { role: "img", "aria-label": `difficulty ${difficulty} of ${HARDEST}` }, "●".repeat(difficulty) + "○".repeat(HARDEST - difficulty));
+  const about = [create("p", { class: "row spread soft" }, capitalized(kind), dots), create("p", {}, task)];
+  const best = create("p", { class: "soft" }, `Up to ${turns} turns. Best known: ${known}.`);
+  return create("li", {}, picture, create("b", {}, title), ...about, best, button);
 }
 
 form.mission.addEventListener("change", () => {

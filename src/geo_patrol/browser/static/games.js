@@ -62,10 +62,10 @@ class GamesPage {
     const next = levels.find((level) => level.rating >= (rating?.rating ?? 0)) ?? levels.at(-1);
     const about =
       rating === null
-        ? [create("p", {}, "Play a whole game of GEO Patrol against one of the nine levels, and you have one.")]
+        ? [create("p", {}, "Play a whole game of GEO Patrol without hints against one of the nine levels, and you have one.")]
         : [
-            create("p", { class: "big num" }, `${rating.rating} `, create("small", {}, `± ${Math.round((rating.high - rating.low) / 2)}`)),
-            create("p", {}, `After ${counted(rating.games, "game")} against levels with known ratings. It lies between ${rating.low} and ${rating.high}.`),
+            create("p", { class: "big num" }, ratingText(rating)),
+            create("p", {}, `After ${counted(rating.games, "game")} against levels with known ratings${rating.games < FIRM_GAMES ? `: a first guess. ${FIRM_GAMES} games make a rating` : `. It lies between ${rating.low} and ${rating.high}`}.`),
           ];
     document.getElementById("rating").replaceChildren(...about, create("p", {}, create("a", { class: "button", href: "start.html" }, `Next: ${next.name}, ${next.rating}`)));
   }

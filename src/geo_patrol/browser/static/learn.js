@@ -5,13 +5,15 @@ class Lesson {
   constructor() {
     for (const id of ["progress", "step", "text", "task", "wrong", "back", "next", "play-on", "left", "right", "when"]) this[id] = document.getElementById(id);
     this.number = null;
+    this.reached = 0; // the last step that is done, or was passed over
+    this.tried = null; // what the player did that was right
     this.cast = new Cast(["You", "Bravo"], "alpha");
     this.playback = new Playback(document.getElementById("board"), () => this.#showMoment());
     this.entry = new OrderPanel(document, this.playback, (orders) => this.#attempt({ orders }), () => this.#changed());
     this.back.addEventListener("click", () => this.#go(this.number - 1));
     this.next.addEventListener("click", () => this.#go(this.number + 1));
     window.addEventListener("hashchange", () => this.open());
-    NARROW.addEventListener("change", () => this.open());
+    NARROW.addEventListener("change", () => this.#redraw());
   }
 
   /** Begins the step that the address names. */
@@ -28,10 +30,21 @@ class Lesson {
     document.querySelector(".rules").replaceChildren(...rulesOf(answer.record.rules));
     this.entry.selected = null;
     this.isDone = true; // choices are being loaded, nothing is selected by the player
+    this.reached = Math.max(this.reached, this.number - 1);
+    this.tried = null;
     this.entry.load(answer.choices);
-    if (this.selects) this.entry.select(null);
+    this.entry.select(null);
     this.#show(answer.card, false);
     if (hadFocus) this.step.focus({ preventScroll: true });
+  }
+
+  /** Has the step drawn for another screen; what was ordered, or has been played, stays. */
+  async #redraw() {
+    const answer = await this.#ask(this.selects ? undefined : (this.tried ?? undefined));
+    if (answer === null) return;
+    if (answer.record !== null) this.playback.load(answer.record);
+    this.playback.pauseAt(this.playback.record.moments.length - 1);
+    if (answer.choices) this.entry.redraw(answer.choices);
   }
 
   #go(number) {
@@ -59,12 +72,14 @@ class Lesson {
     const { number } = this;
     const answer = await this.#ask(attempt);
     if (answer === null || number !== this.number) return;
+    if (answer.done) Object.assign(this, { tried: attempt, reached: Math.max(this.reached, number) });
     if (answer.record !== null) {
       this.entry.clear();
       this.playback.load(answer.record);
       this.playback.setPlaying(true);
     }
     this.#show(answer.card, answer.done);
+    if (answer.done) this.step.scrollIntoView({ block: "nearest" });
     if (answer.done) (this.next.hidden ? this["play-on"] : this.next).focus({ preventScroll: true });
   }
 
@@ -87,9 +102,9 @@ class Lesson {
     if (card.hint) this.wrong.scrollIntoView({ block: "nearest" });
     this.back.disabled = this.number === 1;
     this.isDone = isDone;
-    this.entry.commit.hidden = isDone;
-    if (this.selects) this.entry.commit.disabled = true;
-    this.next.hidden = !isDone || this.number === this.count;
+    this.entry.commit.hidden = this.entry.undo.hidden = isDone || this.selects;
+    this.next.hidden = this.number === this.count || this.number > this.reached;
+    this.next.classList.toggle("main", isDone);
     this["play-on"].hidden = !isDone || this.number < this.count;
   }
 }

@@ -70,6 +70,7 @@ class OrderPanel {
   load(choices, key = null) {
     this.clear();
     Object.assign(this, { choices, key, loaded: Date.now() });
+    delete this.choice.dataset.key;
     this.view.define(choices.symbols);
     this.pending = this.#optionsOf(key === null ? [] : JSON.parse(sessionStorage.getItem(key) ?? "[]"));
     const { satellites } = choices;
@@ -77,6 +78,17 @@ class OrderPanel {
     this.#draw();
     this.changed();
     return this.pending.size > 0;
+  }
+
+  /** Offers the same choices drawn for another screen; what was ordered, taken back and selected stays. */
+  redraw(choices) {
+    const orders = [this.pending, ...this.past].map((pending) => [...pending.values()].map(({ order }) => order));
+    this.choices = choices;
+    this.view.define(choices.symbols);
+    delete this.choice.dataset.key; // whose buttons hold the old options
+    [this.pending, ...this.past] = orders.map((texts) => this.#optionsOf(texts));
+    this.#draw();
+    this.changed();
   }
 
   /** Offers nothing any more. */
@@ -193,7 +205,7 @@ class OrderPanel {
     const state = this.states?.get(this.selected);
     if (state === undefined) {
       delete this.choice.dataset.key;
-      this.choice.replaceChildren();
+      this.choice.replaceChildren(...(this.choices === null ? [] : [create("p", { class: "soft" }, "Choose one of your satellites, here or on the board.")]));
       return;
     }
     const choice = this.#choiceOf(this.selected);
@@ -222,11 +234,12 @@ class OrderPanel {
     const moves = options.filter(({ action }) => action in MOVES);
     if (moves.length > 0) {
       const ways = moves.map((one) => {
-        const text = `${capitalized(MOVES[one.action])} ${one.sector}`;
-        return this.#way(one, text, `−${one.cost} fuel`, `${capitalized(MOVES[one.action])} to sector ${one.sector}, ${one.cost} fuel`);
+        const word = capitalized(MOVES[one.action]);
+        const cost = [`${one.sector}, −${one.cost}`, create("span", { class: "wide" }, " fuel")];
+        return this.#way(one, word, cost, `${word} to sector ${one.sector}, ${one.cost} fuel`);
       });
       form.append(create("div", { class: "moves" }, ...ways));
-      form.append(create("p", { class: "soft wide" }, "Ahead: the way all things drift. Rings further in are shorter, so they overtake."));
+      form.append(create("p", { class: "soft wide" }, `${DIRECTIONS} Rings further in are shorter: satellites there overtake.`));
     }
     for (const line of this.#attackLines(options)) form.append(line);
     if (options.length === 0) form.append(create("p", { class: "soft" }, this.choices.phase === "movement" ? "It cannot pay for a move." : "No enemy is in the same or the next sector."));
@@ -238,9 +251,9 @@ class OrderPanel {
     return ["shoot", "collide"].flatMap((action) => {
       const line = options.filter((one) => one.action === action).sort((one, other) => other.odds - one.odds);
       if (line.length === 0) return [];
-      const [deed] = DEEDS[action];
+      const deed = capitalized(DEEDS[action][0]);
       const costs = [...new Set(line.map(({ cost }) => cost))];
-      const head = create("span", { "aria-hidden": "true" }, deed, create("small", { class: "soft" }, `−${costs.join(" or ")}${costs.length > 1 ? "" : " fuel"}`));
+      const head = create("span", { "aria-hidden": "true" }, capitalized(action), create("small", { class: "soft" }, `−${costs.join(" or ")}${costs.length > 1 ? "" : " fuel"}`));
       const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds} %`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
       return [create("div", { class: "line" }, head, ...ways)];
     });
@@ -249,7 +262,7 @@ class OrderPanel {
   #way(option, text, cost, label) {
     const input = create("input", { type: "radio", name: "order", "aria-label": label });
     input.option = option;
-    return create("label", { class: "way pick" }, input, text, ...(cost ? [create("small", {}, cost)] : []));
+    return create("label", { class: "way pick" }, input, text, ...(cost ? [create("small", {}, ...[cost].flat())] : []));
   }
 
   /** Lists the planned orders as buttons that take them back; a focus goes on to the next one. */
@@ -257,7 +270,7 @@ class OrderPanel {
     const chips = this.sofar.querySelector(".chips");
     const focused = [...chips.children].findIndex((chip) => chip.contains(document.activeElement));
     const guards = [...this.pending].filter(([, { action }]) => action === "guard").map(([name]) => name);
-    const others = [...this.pending].filter(([, { action }]) => action !== "guard").map(([name, option]) => [[name], `${short(name)} ${orderText(option)}`]);
+    const others = [...this.pending].filter(([, { action }]) => action !== "guard").map(([name, option]) => [[name], `${short(name)} ${oddsText(option)}`]);
     const guarding = guards.length ? [[guards, `${guards.map(short).join(", ")} guard${guards.length === 1 ? "s" : ""} your HVA`]] : [];
     const cost = [...this.pending.values()].reduce((sum, option) => sum + option.cost, 0);
     const all = [...guarding, ...others].map(([names, text]) => {
@@ -396,7 +409,7 @@ class OrderPanel {
   }
 
   #orderButton(option) {
-    const deed = option.action in MOVES ? `${capitalized(MOVES[option.action])} to ${option.sector}` : `${DEEDS[option.action][0]} ${short(option.target)}, ${option.odds} %`;
+    const deed = option.action in MOVES ? `${capitalized(MOVES[option.action])} to ${option.sector}` : `${capitalized(DEEDS[option.action][0])} ${short(option.target)}, ${option.odds} %`;
     const button = create("button", { type: "button" }, `${deed}, −${option.cost} fuel`);
     button.addEventListener("click", () => this.give(this.selected, option));
     return button;

@@ -23,6 +23,13 @@ class StartPage {
     this.setup.addEventListener("change", () => this.#showSetting());
     this.setup.file.addEventListener("change", () => this.#run(this.notice, () => this.#readFile()));
     document.querySelector("[data-open=watch]").addEventListener("click", () => attempt(() => this.#listTables(), this.notice));
+    for (const id of ["pair", "host"]) {
+      const notice = byId(id).querySelector(".notice");
+      const network = new Network(byId(id).querySelector(".network"), notice);
+      document.querySelector(`[data-open=${id}]`).addEventListener("click", () => this.#run(notice, () => network.show()));
+    }
+    document.querySelector("[data-open=host]").addEventListener("click", () => this.#prepareHost());
+    byId("host-form").addEventListener("change", () => this.#showHost());
     byId("same-screen").addEventListener("click", () => this.#run(byId("pair").querySelector(".notice"), () => this.#playHere()));
     byId("by-link").addEventListener("click", () => this.#run(byId("pair").querySelector(".notice"), () => this.#playByLink()));
     for (const [id, open] of [["watch", () => this.#watch()], ["host", () => this.#host()], ["join", () => this.#join()]])
@@ -39,6 +46,7 @@ class StartPage {
 
   /** Waits until games can be played, then offers them; goes where the server says if it was just started for that. */
   async open() {
+    attempt(async () => this.#showBoard(await request("/static/board.json")), this.notice);
     const preparing = byId("preparing");
     for (;;) {
       const { ready, page, done, total, piece, failure } = await request("/api/ready");
@@ -55,7 +63,7 @@ class StartPage {
     preparing.hidden = true;
     this.choices = await request("/api/choices");
     this.#offer();
-    this.button.disabled = false;
+    this.button.disabled = byId("setting").disabled = false;
     if (document.activeElement === document.body) this.button.focus({ focusVisible: false });
     this.#offerToContinue();
     attempt(() => this.#showDemo(), this.notice);
@@ -72,6 +80,7 @@ class StartPage {
     this.form.querySelector(".levels").append(...radios);
     this.setup.preset.append(...games.map(([name, title, about]) => create("option", { value: name, "data-about": about }, title)));
     this.setup.preset.append(create("option", { value: OWN, "data-about": "Written as TOML; it may change a preset, as the example does." }, "A scenario of my own"));
+    for (const name of ["preset", "clock", "hints"]) byId("host-form")[name].append(...[...this.setup[name].options].map((option) => option.cloneNode(true)));
     for (const select of [byId("watch-form").alpha, byId("watch-form").bravo, byId("host-form").agent]) select.append(...agents.map(([name, text]) => create("option", { value: name }, text)));
     byId("watch-form").alpha.value = levels[6].agent;
     byId("watch-form").bravo.value = levels[5].agent;
@@ -99,9 +108,23 @@ class StartPage {
     byId("setting").textContent = `${option.textContent}, you are ${COLORS[side.value]}, ${time}${seed.value ? `, seed ${seed.value}` : ""}`;
   }
 
+  /** Offers a class the game that is set. */
+  #prepareHost() {
+    const form = byId("host-form");
+    for (const name of ["preset", "clock", "hints"]) form[name].value = this.setup[name].value;
+    form.preset.querySelector(`[value=${OWN}]`).hidden = form.preset.value !== OWN; // it is written on the start page
+    this.#showHost();
+  }
+
+  #showHost() {
+    const { pairs, preset } = byId("host-form");
+    say(byId("host-opponent"), pairs.value === "yes" ? "Opponent of who has no partner" : "Opponent");
+    say(byId("about-class"), preset.selectedOptions[0].dataset.about);
+  }
+
   /** Returns what a table is asked for, without its seats. */
-  get #game() {
-    const { preset, scenario, clock, seed, hints } = this.setup;
+  #game({ preset, clock, hints } = this.setup) {
+    const { scenario, seed } = this.setup;
     const [seconds, onTimeout] = clock.value.split(" ");
     return {
       ...(preset.value === OWN ? { scenario: scenario.value } : { preset: preset.value }),
@@ -120,32 +143,33 @@ class StartPage {
 
   #play() {
     const { agent } = this.level;
-    return openAndPlay({ ...this.#game, alpha: agent, bravo: agent }, this.setup.side.value);
+    return openAndPlay({ ...this.#game(), alpha: agent, bravo: agent }, this.setup.side.value);
   }
 
   #playHere() {
-    return openAndPlay({ ...this.#game, alpha: "link", bravo: "link" }, "alpha");
+    return openAndPlay({ ...this.#game(), alpha: "link", bravo: "link" }, "alpha");
   }
 
   async #playByLink() {
     const side = this.setup.side.value;
     const other = SIDES.find((one) => one !== side);
-    const { table, secrets } = await request("/api/tables", { ...this.#game, alpha: "link", bravo: "link" });
+    const { table, secrets } = await request("/api/tables", { ...this.#game(), alpha: "link", bravo: "link" });
     const game = { table, side, secret: secrets[side], title: "By a link" };
     OwnGames.keep(game);
-    const link = linkField(`Send this to who plays ${COLORS[other]}, and to nobody else`, pageAddress("table", { table, secret: secrets[other] }));
+    const link = linkField(`Send this to who plays ${COLORS[other]}, and to nobody else`, await forOthers(pageAddress("table", { table, secret: secrets[other] })));
     byId("links").replaceChildren(link, create("a", { class: "button main", href: OwnGames.seat(game) }, `Go to your seat, ${COLORS[side]}`));
   }
 
   async #watch() {
     const { alpha, bravo } = byId("watch-form");
-    const { table } = await request("/api/tables", { ...this.#game, alpha: alpha.value, bravo: bravo.value });
+    const { table } = await request("/api/tables", { ...this.#game(), alpha: alpha.value, bravo: bravo.value });
     location.href = pageAddress("table", { table });
   }
 
   async #host() {
-    const { title, pairs, agent } = byId("host-form");
-    const { class: name, secret } = await request("/api/classes", { ...this.#game, title: title.value, agent: agent.value, pairs: pairs.value === "yes" });
+    const form = byId("host-form");
+    const { title, pairs, agent } = form;
+    const { class: name, secret } = await request("/api/classes", { ...this.#game(form), title: title.value, agent: agent.value, pairs: pairs.value === "yes" });
     location.href = pageAddress("class", { class: name, teacher: secret });
   }
 
@@ -189,6 +213,10 @@ class StartPage {
 
   // The moving board
 
+  #showBoard(record) {
+    if (this.playback.moment === undefined) this.playback.load(record);
+  }
+
   async #showDemo() {
     this.playback.load(await request("/api/demo"));
     if (REDUCED_MOTION.matches) this.playback.goTo(this.playback.record.moments.findIndex(({ engaged }) => engaged));
@@ -196,8 +224,8 @@ class StartPage {
   }
 
   #caption({ moment, isPlaying, isAtEnd, hasArrived, record }) {
-    if (moment === undefined) return;
-    const deeds = { shoot: "shot", collide: "ram", guard: "guard" };
+    if (moment === undefined || record.moments.length < 2) return; // or no game yet, but a board at rest
+    const deeds = { shoot: "shots", collide: "collisions", guard: "guards" };
     const names = [...new Set(moment.outcomes.filter(({ attacker }) => attacker).map(({ action }) => deeds[action]))];
     const cast = new Cast(record.names, null);
     const what = moment.phase === "over" ? verdict(moment, cast) : moment.engaged ? `Turn ${moment.outcomesTurn}: ${listed(names)}${names.length > 1 ? ", all at once" : ""}` : phaseText(moment);

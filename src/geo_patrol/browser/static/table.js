@@ -44,7 +44,7 @@ class SeatLine {
    * @param {boolean} isFirst whether the page shows the game as this connection receives it.
    */
   constructor(page, table, secret, isFirst) {
-    Object.assign(this, { page, secret, isFirst, side: null, turn: null, sent: null, areIn: false });
+    Object.assign(this, { page, secret, isFirst, side: null, turn: null, hadChoice: null, sent: null, areIn: false });
     const name = page.schoolClass === null && isFirst ? localStorage.getItem(NAME) : null;
     this.connection = new Connection(table, secret, name || null, (message) => this.#receive(message), (is, seconds) => isFirst && page.showConnection(is, seconds));
   }
@@ -86,6 +86,7 @@ class SeatLine {
   #yourTurn(message) {
     const isSame = this.turn !== null && this.turn.turn === message.turn && this.turn.phase === message.phase;
     this.turn = message;
+    this.hadChoice = Object.keys(message.options).length > 0;
     this.areIn = message.submitted !== null;
     if (isSame && this.sent !== null && !this.areIn) this.send(this.sent);
     else if (!isSame) this.sent = null;
@@ -111,11 +112,11 @@ class TablePage {
   constructor(parameters) {
     this.table = parameters.get("table") ?? "";
     this.schoolClass = parameters.get("class");
-    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "take-hint", "close-hint", "present", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure"];
+    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "show-hint", "take-hint", "close-hint", "present", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure"];
     for (const id of ids) this[id] = document.getElementById(id);
     this.over = document.querySelector(".over");
     this.steps = document.querySelector(".steps");
-    Object.assign(this, { cast: new Cast(["", ""], null), ending: null, isReading: false, isCurtain: false, state: null, asked: null });
+    Object.assign(this, { cast: new Cast(["", ""], null), ending: null, isReading: false, isEndTold: false, isCurtain: false, state: null, asked: null, aside: null, lookedAt: null });
     this.playback = new Playback(document.getElementById("board"), () => this.refresh());
     this.controls = new Controls(this.steps.querySelector(".stepping"), this.playback);
     this.entry = new OrderPanel(document, this.playback, (orders) => this.#commit(orders), () => this.#ordersChanged());
@@ -148,7 +149,9 @@ class TablePage {
     on(this.present, () => this.#toPresent());
     on(this.entry.commit, () => this.#isPlayedBack && this.#toPresent());
     on(this["ask-hint"], () => this.#askHint());
+    on(this["show-hint"], () => this.#findHint());
     on(this["take-hint"], () => {
+      if (Date.now() - this.hintedAt < SETTLE) return; // the second click of two
       this.entry.giveAll(this.hinted.orders);
       this.#closeHint();
       this.entry.commit.focus();
@@ -170,6 +173,7 @@ class TablePage {
       location.reload(); // orders outlive it
     });
     new Shortcuts(this.menu, this.#keys());
+    NARROW.addEventListener("change", () => this.#redraw());
   }
 
   #keys() {
@@ -178,7 +182,7 @@ class TablePage {
       const radio = [...entry.yours.querySelectorAll("input")].find(({ value, disabled }) => value === name && !disabled);
       if (radio === undefined || !this.#isOrdering) return;
       entry.select(name);
-      radio.focus();
+      (entry.choice.querySelector(":checked") ?? radio).focus(); // where arrow keys choose the order
     };
     const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0].map((digit) => [String(digit), `P${digit || 10}`]);
     const satellites = [...digits, ["h", "HVA"]];
@@ -220,6 +224,10 @@ class TablePage {
   // What the server says
 
   welcome({ title, names, you, on_timeout, first_event, events, scene, config }) {
+    if (this.lines.length > 1 && [config.alpha, config.bravo].some((side) => "sensor_range" in side)) {
+      this.end("Enemies are hidden in this game, so that two people cannot share a screen: play it on two, each with a link of its own.");
+      return;
+    }
     this.title = title;
     this.consequence = on_timeout === "hold" ? "then satellites without orders hold" : "then who has not ordered forfeits";
     this.you = this.lines.length > 1 ? null : you;
@@ -230,7 +238,7 @@ class TablePage {
       this.playback.load({ ...scene, moments, names: SIDES.map((side) => names[side]) });
       for (const event of events) this.#add(event, moments);
       this.playback.record.moments = moments;
-      this.playback.pauseAt(moments.length - 1);
+      this.#toLatest();
       document.querySelector(".rules").replaceChildren(...rulesOf(scene.rules));
       this.ending = events.find(({ event }) => event.kind === "end")?.event ?? null;
       this.#followClass();
@@ -239,7 +247,24 @@ class TablePage {
     }
     this.#name(names);
     this.naming.name.value = localStorage.getItem(NAME) ?? "";
-    if (document.getElementById("watching").childElementCount === 0) document.getElementById("watching").append(linkField("A link for those who want to watch", watchAddress(this.table)));
+    attempt(() => this.#offerWatching(), this["menu-notice"]);
+  }
+
+  async #offerWatching() {
+    const address = await forOthers(watchAddress(this.table));
+    document.getElementById("watching").replaceChildren(linkField("A link for those who want to watch", address));
+  }
+
+  /** Has everything drawn for another screen: planned orders stay, and so does the moment of the past that is looked at. */
+  #redraw() {
+    this.#closeHint();
+    this.lookedAt = this.steps.hidden ? null : this.playback.index;
+    for (const { connection } of this.lines) connection.restart();
+  }
+
+  #toLatest() {
+    const last = this.playback.record.moments.length - 1;
+    this.playback.pauseAt(Math.min(this.lookedAt ?? last, last));
   }
 
   /** Waits for a pupil's next game when this one is over. */
@@ -255,7 +280,7 @@ class TablePage {
     for (const event of events) this.#add(event, moments);
     this.ending = events.find(({ event }) => event.kind === "end")?.event ?? this.ending;
     this.#followClass();
-    this.playback.pauseAt(moments.length - 1);
+    this.#toLatest();
     this.refresh();
   }
 
@@ -272,9 +297,12 @@ class TablePage {
     this.#add(message);
     if (event.kind === "end") {
       this.ending = event;
+      this.isEnding = true;
       this.#followClass();
-      this.sounds.play("end");
     } else {
+      const isSkipped = event.phase === "engagement" && !scene.moment.engaged && this.lines.every(({ hadChoice }) => hadChoice === false);
+      this.aside = isSkipped && !this.isExplained ? `Turn ${event.turn} had no engagement: nobody was next to an enemy.` : null;
+      this.isExplained ||= isSkipped;
       for (const line of this.lines) line.turn = null;
       this.entry.clear();
       this.#closeHint();
@@ -289,6 +317,7 @@ class TablePage {
   status(message) {
     this.state = message;
     this.#name(message.names);
+    this.lookedAt = null; // the past is complete
     this.deadline = message.seconds_left === null ? null : Date.now() + 1000 * message.seconds_left;
     this.refresh();
   }
@@ -383,13 +412,27 @@ class TablePage {
     this.refresh();
   }
 
-  async #askHint() {
+  /** Finds a hint; says before the first one of a game that it would not count for the rating any more. */
+  #askHint() {
+    if (this.entry.choices === null) return;
+    const own = OwnGames.find(this.table);
+    if (own === null || own.hinted || !isForRating(own) || (!this.hint.hidden && !this["show-hint"].hidden)) return void this.#findHint();
+    this.hint.hidden = false;
+    this["take-hint"].hidden = true;
+    this["show-hint"].hidden = false;
+    say(this["close-hint"], "Play on without");
+    say(this.hint.querySelector("p"), "A game with hints does not count for your rating.");
+    this["show-hint"].focus();
+  }
+
+  async #findHint() {
     const { choices } = this.entry;
     if (choices === null) return;
+    if (OwnGames.find(this.table) !== null) OwnGames.keep({ table: this.table, hinted: true });
     this.hintRequest?.abort();
     const control = (this.hintRequest = new AbortController());
     this.hint.hidden = false;
-    this["take-hint"].hidden = true;
+    this["take-hint"].hidden = this["show-hint"].hidden = true;
     say(this["close-hint"], "Cancel");
     const text = this.hint.querySelector("p");
     say(text, "Playing some thousand games from here, for a second …");
@@ -401,6 +444,7 @@ class TablePage {
       this.hinted = answer;
       say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games played on from here.`);
       this["take-hint"].hidden = false;
+      this.hintedAt = Date.now();
       say(this["close-hint"], "Close");
       this.entry.suggest(answer);
       this["take-hint"].focus();
@@ -416,10 +460,10 @@ class TablePage {
     const together = new Map();
     for (const { name, options } of this.entry.choices.satellites)
       for (const one of options.filter(({ order }) => orders.includes(order))) {
-        const text = orderText(one).replace(/(,| your HVA,) \d+ %$/, "");
-        together.set(text, [...(together.get(text) ?? []), short(name)]);
+        const key = orderText(one);
+        together.set(key, { one, names: [...(together.get(key)?.names ?? []), short(name)] });
       }
-    const texts = [...together].map(([text, names]) => `${listed(names)} ${names.length === 1 ? text : text.replace(/^(\w+?)(es|s)\b/, (_, verb, end) => (end === "es" ? "go" : verb))}`);
+    const texts = [...together.values()].map(({ one, names }) => `${listed(names)} ${orderText(one, names.length)}`);
     return texts.join("; ") || "All hold";
   }
 
@@ -456,7 +500,7 @@ class TablePage {
   // Going on
 
   #goOn() {
-    if (this.state?.phase === "drift" && this.ending !== null) {
+    if (this.isEndTold) {
       location.href = pageAddress("after", { table: this.table, ...(this.schoolClass ? { class: this.schoolClass } : {}) });
       return;
     }
@@ -524,7 +568,8 @@ class TablePage {
       }
       return;
     }
-    if (entry.choices !== null && entry.key === key) return;
+    if (entry.choices === turn.scene) return;
+    if (entry.choices !== null && entry.key === key) return void entry.redraw(turn.scene);
     Object.assign(this, { danger: null, asked: null });
     entry.showFleets(this.playback.record.moments.at(-1), this.#castOf(line), line.side);
     if (entry.load(turn.scene, key)) this.notify("The orders that you had planned are still here; they are not committed yet.");
@@ -543,7 +588,11 @@ class TablePage {
     const shown = playback.hasArrived ? moment : playback.record.moments[Math.max(playback.index - 1, 0)];
     const side = line.side ?? "alpha";
     const cast = this.#castOf(line);
-    const isOver = this.ending !== null && this.state?.phase === "drift";
+    if (!this.isEndTold && this.ending !== null && this.state?.phase === "drift" && isPresent) {
+      this.isEndTold = true; // only now: the last shots come before the result
+      if (this.isEnding) this.sounds.play("end");
+    }
+    const isOver = this.isEndTold;
     const isReading = (this.isReading || isOver) && isPresent;
     const isPast = !this.steps.hidden && !playback.isAtEnd;
     const isTold = isReading || isPast || (line.side === null && moment.engaged && isPresent);
@@ -551,7 +600,7 @@ class TablePage {
     if (this.shownFleets !== fleetsKey) {
       this.shownFleets = fleetsKey;
       entry.showFleets(shown, cast, side);
-      say(document.getElementById("own-title"), `${capitalized(cast.owner(side))} fleet: fuel, and ● for a round`);
+      say(document.getElementById("own-title"), `${capitalized(cast.owner(side))} fleet: H is the HVA, below is fuel, ● is a round to shoot`);
       say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet`);
     }
     this.#showTold(isTold, moment, cast);
@@ -563,6 +612,7 @@ class TablePage {
     this.next.disabled = line.side === null && isPresent && !isOver && !isPast;
     this["look-again"].disabled = playback.record.moments.length < 2;
     this["ask-hint"].disabled = entry.choices === null || this.hasHints === false;
+    say(this["ask-hint"], this.hasHints === false ? "No hints" : "Hint");
     if (entry.choices === null) {
       entry.commit.disabled = !this.#isPlayedBack;
       say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
@@ -579,10 +629,10 @@ class TablePage {
     document.title = isOver ? `Over: ${title}` : line.isWanted ? `Your turn: ${title}` : title;
   }
 
-  /** Whether an engagement is being shown that has not been read yet. */
+  /** Whether an engagement is being shown that has not been read yet, or the end. */
   get #isPlayedBack() {
     const { playback } = this;
-    return this.isReading && this.steps.hidden && !(playback.isAtEnd && playback.hasArrived);
+    return (this.isReading || (this.ending !== null && !this.isEndTold)) && this.steps.hidden && !(playback.isAtEnd && playback.hasArrived);
   }
 
   #waitText() {
@@ -609,6 +659,9 @@ class TablePage {
     this.told.querySelector(".cards").replaceChildren(...happened);
     const chart = document.getElementById("chart");
     chart.hidden = turnScores(moments).length < 2;
+    const title = document.getElementById("chart-title");
+    title.hidden = chart.hidden;
+    say(title, `Points, turn by turn: ${listed(SIDES.map((side) => `${cast.is(side) ? "yours" : cast.owner(side)} ${COLORS[side]}`))}`);
     if (!chart.hidden) drawScores(chart, moments, cast);
   }
 
@@ -617,12 +670,12 @@ class TablePage {
     return { ...moment, winner: this.ending?.winner ?? (this.ending ? "draw" : moment.winner), ends: moment.ends.length ? moment.ends : endsOf(this.ending) };
   }
 
-  #showScore({ score }, cast, side) {
+  #showScore({ score, fleets }, cast, side) {
     const own = SIDES.indexOf(side);
     [this.left, this.right].forEach((element, i) => {
       const index = i === 0 ? own : 1 - own;
       element.className = `who ${SIDES[index]}`;
-      const parts = [create("span", {}, cast.name(SIDES[index])), create("b", { class: "num" }, String(score[index]))];
+      const parts = [create("span", {}, cast.name(SIDES[index])), create("b", { class: "num" }, `${fleets[index].some(([, , , , , , lastSeen]) => lastSeen !== null) ? "~" : ""}${score[index]}`)];
       element.replaceChildren(...(i === 0 ? parts : parts.reverse()).flatMap((part, j) => (j ? [" ", part] : [part])));
     });
   }
@@ -633,35 +686,42 @@ class TablePage {
     const [, sector, , , , state] = fleets[own][0];
     const { winScore } = this.playback.record;
     if (this.lines[0].side === null) return say(this.aim, `${this.state?.paused && this.ending === null ? "Paused. " : ""}${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
-    const keep = state !== "" ? "Your HVA is lost." : sector === goals[own] ? `Keep your HVA in sector ${goals[own]}` : `Bring your HVA to sector ${goals[own]}`;
-    if (this.ending !== null) return say(this.aim, "The game is over.");
-    const key = `${keep} ${cast.owner(enemy)} ${winScore[own]}`;
-    if (this.aimKey === key) return;
-    this.aimKey = key;
-    this.aim.replaceChildren(`${keep}, hit ${cast.owner(enemy)}.`, create("span", { class: "wide" }, ` ${winScore[own]} wins.`));
+    const keep = state !== "" ? "Your HVA is lost" : sector === goals[own] ? `Keep your HVA (High Value Asset) in sector ${goals[own]}` : `Bring your HVA (High Value Asset) to sector ${goals[own]}`;
+    if (this.isEndTold) return say(this.aim, "The game is over.");
+    say(this.aim, `${keep}, hit ${cast.owner(enemy)}. ${winScore[own]} points win.`);
   }
 
   #showTell(cast) {
     const { danger, notice, entry } = this;
     const isDanger = entry.choices !== null && danger?.attackers?.length > 0 && !notice;
     this.tell.classList.toggle("danger", isDanger);
-    if (!isDanger) return say(this.tell, notice ?? (entry.choices !== null && danger ? "No enemy can attack your HVA next." : ""));
+    if (!isDanger) return say(this.tell, notice ?? this.#calm());
     const text = dangerText(danger);
     if (this.tell.textContent !== `Danger: ${text}`) this.tell.replaceChildren(create("span", {}, create("b", {}, "Danger:"), ` ${text}`));
   }
 
+  /** Returns what there is to say while the own HVA is in no danger: on a phone in the first turn what the words for moves mean. */
+  #calm() {
+    const { danger, entry, aside } = this;
+    if (entry.choices === null || !danger) return "";
+    return aside ?? (NARROW.matches && entry.choices.turn === 1 && entry.choices.phase === "movement" ? DIRECTIONS : "No enemy can attack your HVA next.");
+  }
+
   #showWhen() {
-    const { moment, record } = this.playback;
+    const { record, index, hasArrived, isAtEnd } = this.playback;
+    const moment = hasArrived ? this.playback.moment : record.moments[Math.max(index - 1, 0)]; // of a phase that is being shown, the beginning
     if (moment === undefined) return;
     const left = this.deadline && this.ending === null ? `${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s` : null;
-    const isPast = !this.playback.isAtEnd;
-    const what = moment.phase === "over" ? "Over" : isPast ? "Past" : document.body.dataset.state === "played" ? "Played" : capitalized(moment.phase);
-    const key = `${moment.turn} ${what} ${left}`;
+    const isPast = !isAtEnd && !this.steps.hidden;
+    const isRead = document.body.dataset.state === "played" && !isPast; // of an engagement that is over
+    const turn = isRead ? moment.outcomesTurn : moment.turn;
+    const what = moment.phase === "over" ? "Over" : isPast ? "Past" : isRead ? "Engagement" : capitalized(moment.phase);
+    const key = `${turn} ${what} ${left}`;
     if (this.isLost) this.#showOver();
     if (this.whenKey === key) return;
     this.whenKey = key;
     this.when.title = left ? this.consequence : "";
-    this.when.replaceChildren(`Turn ${moment.turn}`, create("span", { class: "wide" }, ` of ${record.turnLimit}`), create("br"), create("b", {}, left ? `${what}, ${left}` : what));
+    this.when.replaceChildren(`Turn ${turn}`, create("span", { class: "wide" }, ` of ${record.turnLimit}`), create("br"), create("b", {}, left ? `${what}, ${left}` : what));
   }
 
   #showOver() {
@@ -716,7 +776,7 @@ function dangerText({ attackers, lost, guarding, able, phase }) {
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
-for (const [target, type] of [[window, "hashchange"], [NARROW, "change"]]) target.addEventListener(type, () => location.reload()); // orders outlive it
+window.addEventListener("hashchange", () => location.reload()); // orders outlive it
 const page = new TablePage(parameters);
 if (parameters.has("class")) {
   const back = document.getElementById("back");

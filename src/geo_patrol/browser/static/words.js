@@ -2,8 +2,10 @@
 
 const SIDES = ["alpha", "bravo"];
 const COLORS = { alpha: "blue", bravo: "gold" };
-const MOVES = { prograde: "ahead", retrograde: "back", radial_in: "in", radial_out: "out" };
-const DEEDS = { shoot: ["Shoot", "shoots"], collide: ["Ram", "rams"], guard: ["Guard", "guards"] };
+// The words of the rules, on buttons, in orders and in results; verbs by how many do it: several, one.
+const MOVES = { prograde: "prograde", retrograde: "retrograde", radial_in: "radial in", radial_out: "radial out" };
+const DEEDS = { shoot: ["shoot", "shoots"], collide: ["collide with", "collides with"], guard: ["guard", "guards"] };
+const DIRECTIONS = "Prograde: the way everything drifts. Retrograde: the other way.";
 
 /** Creates an element with attributes, a text or children. */
 function create(name, attributes = {}, ...children) {
@@ -88,11 +90,16 @@ class Cast {
   }
 }
 
-/** Returns an order in words without its satellite, as in "shoots 3, 40 %". */
-function orderText({ action, sector, target, odds }) {
-  if (action in MOVES) return `goes ${MOVES[action]} to ${sector}`;
-  if (action === "guard") return `guards your HVA, ${odds} %`;
-  return `${DEEDS[action][1]} ${short(target)}, ${odds} %`;
+/** Returns what one satellite or several are ordered to do, as in "shoots 3". */
+function orderText({ action, sector, target }, count = 1) {
+  const isOne = Number(count === 1);
+  if (action in MOVES) return `${["go", "goes"][isOne]} ${MOVES[action]} to ${sector}`;
+  return `${DEEDS[action][isOne]} ${action === "guard" ? "your HVA" : short(target)}`;
+}
+
+/** Returns the same with its odds, as in "shoots 3, 40 %". */
+function oddsText(option) {
+  return `${orderText(option)}${option.action in MOVES ? "" : `, ${option.odds} %`}`;
 }
 
 /** Returns what an engagement did, by target: cards with a title, and lines of texts and tokens. */
@@ -123,12 +130,12 @@ function tokens(satellites, cast) {
 
 /** Returns an attack as texts and tokens; where a guard took it, with the guard. */
 function attackLine({ action, attacker, target, odds, success }, guard, cast) {
-  const start = [cast.token(attacker), ` ${DEEDS[action][1]} at ${odds} %`];
+  const start = [cast.token(attacker), ` ${action === "shoot" ? "shoots" : "collides"} at ${odds} %`];
   if (guard === undefined) return [...start, success ? ": hit." : ": missed."];
   return [...start, ", ", cast.token(target), success ? " takes it: hit." : " takes it: missed."];
 }
 
-/** Returns the satellites that an engagement destroyed; a successful ram destroys both. */
+/** Returns the satellites that an engagement destroyed; a collision that succeeds destroys both. */
 function lostIn(outcomes) {
   const hits = outcomes.filter(({ action, success }) => action !== "guard" && success);
   return new Set(hits.flatMap(({ action, attacker, target }) => (action === "collide" ? [attacker, target] : [target])));
@@ -162,7 +169,7 @@ function drawCards({ outcomes, changes, score }, cast) {
   return drawn;
 }
 
-/** Returns how a game ended: "You won, 223 to 112: in turn 10 your 4 rammed Telstar’s HVA." */
+/** Returns how a game ended: "You won, 223 to 112: in turn 10 your 4 shot Telstar’s HVA." */
 function verdict(moment, cast) {
   const { winner, score, turn } = moment;
   const first = cast.you ?? (winner === "draw" ? "alpha" : winner);
@@ -190,7 +197,7 @@ function destroyedText(side, outcomes, cast) {
   const hit = outcomes.find(({ action, target, success }) => action !== "guard" && success && target === `${side}:HVA`);
   if (hit === undefined) return `${cast.owner(side)} HVA was hit`;
   const [enemy, name] = hit.attacker.split(":");
-  return `${cast.owner(enemy)} ${short(name)} ${hit.action === "collide" ? "rammed" : "shot"} ${cast.owner(side)} HVA`;
+  return `${cast.owner(enemy)} ${short(name)} ${hit.action === "collide" ? "collided with" : "shot"} ${cast.owner(side)} HVA`;
 }
 
 /** Returns the reasons of an end that the server tells, as those of a moment. */
@@ -222,11 +229,12 @@ function rulesOf(tabs) {
 
 /** Draws a fleet as rows of tokens with fuel and rounds; texts for screen readers say all of it. */
 function fleetTokens(satellites) {
-  return satellites.map(([name, sector, fuel, , ammo, state]) => {
-    const label = state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`;
-    const classes = ["sat", ...(name === "HVA" ? ["hva"] : []), ...(ammo > 0 && state === "" ? ["round"] : []), ...(state ? ["lost"] : [])];
+  return satellites.map(([name, sector, fuel, , ammo, state, lastSeen]) => {
+    const sight = lastSeen === null ? "" : `, last seen in turn ${lastSeen}`;
+    const label = (state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`) + sight;
+    const classes = ["sat", ...(name === "HVA" ? ["hva"] : []), ...(ammo > 0 && state === "" ? ["round"] : []), ...(state ? ["lost"] : []), ...(sight ? ["unseen"] : [])];
     const token = create("i", { "aria-hidden": "true" }, name === "HVA" ? "H" : short(name));
-    const fuelText = create("small", { "aria-hidden": "true" }, state === "" ? String(fuel) : "✕");
+    const fuelText = create("small", { "aria-hidden": "true" }, sight ? `turn ${lastSeen}` : state === "" ? String(fuel) : "✕");
     return { name, label, classes: classes.join(" "), parts: [token, fuelText], isActive: state === "" };
   });
 }

@@ -81,12 +81,14 @@ class PositionRules:
         num_samples: results of an engagement to sample; 0 for its exact distribution.
 
     Raises:
-        ConfigError: values are sampled at each reset.
+        ConfigError: values are sampled at each reset, or enemies are hidden.
     """
 
     def __init__(self, config: GameConfig, num_samples: int) -> None:
         if config.is_randomized:
             raise ConfigError(f"{config.title}: values are sampled at each reset; they must be single values")
+        if config.hides_enemies:
+            raise ConfigError(f"{config.title}: it has sensor ranges; these games show both sides the whole position")
         self.config, self.num_samples = config, num_samples
         self._games = Games(config, 1, seed=0)
         self.start = self._write(self._games)[0]

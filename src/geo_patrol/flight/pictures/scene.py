@@ -7,7 +7,7 @@ from geo_patrol.flight.flight import LINE_NAMES, Flight, Turn, goals_text, resul
 from geo_patrol.flight.mission import ROW_LETTERS, Mission, Point, point_name, read_point
 from geo_patrol.flight.rules import COAST, shift_toward
 from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.shapes import Box, Circle, Color, Drawing, Polygon, Polyline, Shape, Text, arrowhead
+from geo_patrol.scenes.shapes import Box, Circle, Color, Drawing, Polygon, Polyline, Shape, Text, arrowhead, placed
 from geo_patrol.scenes.shapes import Point as Pixel
 
 PAPER: Color = "#ffffff"
@@ -16,8 +16,32 @@ GREY: Color = "#767676"
 FAINT: Color = "#d5d5d5"
 SHADE: Color = "#a8a8a8"
 RED: Color = "#c8102e"
-PURPLE: Color = "#cc79a7"
-"""Color of goals; one of Okabe and Ito's colors, as those of ``scene``."""
+PURPLE: Color = "#a3437a"
+"""Color of goals: Okabe and Ito's reddish purple, darker, so that words in it can be read."""
+# Of the lines of a flight: Okabe and Ito's colors, which people with any kind of color vision tell apart; lines differ in
+# form as well.
+BLUE: Color = "#0072b2"
+SKY: Color = "#56b4e9"
+ORANGE: Color = "#e69f00"
+VERMILION: Color = "#d55e00"
+GREEN: Color = "#009e73"
+DARK: dict[Color, Color] = {
+    PAPER: "#10151d",
+    INK: "#edf0f5",
+    GREY: "#a3adbd",
+    FAINT: "#333c4d",
+    SHADE: "#5d687c",
+    RED: "#ff6f66",
+    PURPLE: "#e79bc8",
+    BLUE: "#4fb0f0",
+    SKY: "#a5dafb",
+    ORANGE: "#f5b82e",
+    VERMILION: "#ff8a4c",
+    GREEN: "#3fd0a0",
+}
+"""What colors become on a dark page."""
+TEXT = 16.0
+"""Size of type: 11 points where a map of the usual size fills a page of A4, 12 pixels where it is scaled by 3 / 4."""
 MARGIN = 24.0
 """Left and right of headings and tables."""
 _MAP_LEFT, _MAP_TOP = 58.0, 104.0
@@ -27,6 +51,8 @@ _MIN_WIDTH = 960.0
 _MIN_CELL, _MAX_CELL = 25, 40
 _STROKE = 0.34
 """Length of a gravity stroke, in cells."""
+_BOLD_COLUMNS, _BOLD_ROWS = 5, 2
+"""Every fifth column has a bold number and every second row a bold letter, as on rulers; small maps show these alone."""
 _LOG_ROW = 22.0
 _LOG_COLUMNS = (("turn", 44.0), ("coast to", 74.0), ("gravity", 74.0), ("engines", 74.0), ("endpoint", 74.0))
 
@@ -59,9 +85,11 @@ class MapLayout:
 def add_heading(drawing: Drawing, mission: Mission, note: str = "") -> None:
     """Draw title, game and goals above the map."""
     note = note or f"{mission.game_title}, {mission.turns} turns"
+    task = goals_text(mission) or mission.description
     drawing.add(Text((MARGIN, 24), mission.title, 20, INK))
-    drawing.add(Text((drawing.width - MARGIN, 24), note, 14, GREY, "midright"))
-    drawing.add(Text((MARGIN, 48), goals_text(mission) or mission.description, 13, GREY))
+    drawing.add(Text((drawing.width - MARGIN, 24), note, TEXT, GREY, "midright"))
+    fitting = (drawing.width - 2 * MARGIN) / (0.53 * max(len(task), 1))
+    drawing.add(Text((MARGIN, 50), task, min(TEXT, fitting), GREY))
 
 
 def add_map(drawing: Drawing, layout: MapLayout) -> None:
@@ -85,12 +113,12 @@ def _add_grid(drawing: Drawing, layout: MapLayout) -> None:
         (x, top), (_, bottom) = layout.at((column, 1)), layout.at((column, mission.rows))
         drawing.add(Polyline(((x, top), (x, bottom)), FAINT))
         for y in (top - 27, bottom + 27):
-            drawing.add(Text((x, y), str(column), 11, GREY, "center"))
+            drawing.add(Text((x, y), str(column), TEXT, GREY, "center", bold=column % _BOLD_COLUMNS == 0))
     for row in range(1, mission.rows + 1):
         (left, y), (right, _) = layout.at((1, row)), layout.at((mission.columns, row))
         drawing.add(Polyline(((left, y), (right, y)), FAINT))
         for x in (left - 27, right + 27):
-            drawing.add(Text((x, y), ROW_LETTERS[row - 1], 12, GREY, "center"))
+            drawing.add(Text((x, y), ROW_LETTERS[row - 1], TEXT, GREY, "center", bold=row % _BOLD_ROWS == 1))
 
 
 def _add_well(drawing: Drawing, layout: MapLayout, reference: str) -> None:
@@ -99,8 +127,11 @@ def _add_well(drawing: Drawing, layout: MapLayout, reference: str) -> None:
     for column, row in layout.mission.well(reference):
         if (column, row) != planet:
             right, down = shift_toward(planet[0] - column, planet[1] - row)
-            start, end = layout.at((column, row)), layout.at((column + right * _STROKE, row + down * _STROKE))
-            drawing.add(Circle(start, 1.8, GREY), Polyline((start, end), GREY, 1.4))
+            drawing.add(*_stroke(layout.at((column, row)), layout.at((column + right * _STROKE, row + down * _STROKE))))
+
+
+def _stroke(start: Pixel, end: Pixel) -> list[Shape]:
+    return [Circle(start, 1.8, GREY), Polyline((start, end), GREY, 1.4)]
 
 
 def _add_planet(drawing: Drawing, layout: MapLayout, reference: str) -> None:
@@ -117,7 +148,7 @@ def _add_planet(drawing: Drawing, layout: MapLayout, reference: str) -> None:
     fill = SHADE if mission.planets[reference] == "strong" else PAPER
     drawing.add(Circle(center, radius, fill, INK, 2))
     if reference == mission.home:
-        drawing.add(Text(center, "H", layout.cell * 0.36, INK, "center"))
+        drawing.add(Text(center, "H", TEXT, INK, "center", bold=True))
 
 
 def _add_well_border(drawing: Drawing, layout: MapLayout, reference: str, label: str) -> None:
@@ -127,7 +158,9 @@ def _add_well_border(drawing: Drawing, layout: MapLayout, reference: str, label:
     right, bottom = layout.at((min(column + reach, mission.columns + 0.45), min(row + reach, mission.rows + 0.45)))
     border = (left, top), (right, top), (right, bottom), (left, bottom), (left, top)
     drawing.add(Polyline(border, PURPLE, 1.6, dashed=True))
-    drawing.add(Text((left + 6, top + 9), label, 11, PURPLE))
+    width = 0.53 * TEXT * len(label) + 8
+    y = bottom if row - mission.reach(reference) <= 1 else top  # away from the numbers at the edge of the map
+    drawing.add(Box(left + 8, y - 9, width, 18, PAPER), Text((left + 8 + width / 2, y), label, TEXT, PURPLE, "center"))
 
 
 def _diamond(center: tuple[float, float], radius: float, fill: Color | None, stroke: Color) -> Polygon:
@@ -138,15 +171,12 @@ def _diamond(center: tuple[float, float], radius: float, fill: Color | None, str
 def blank_map(mission: Mission) -> Drawing:
     """Return the map of a mission to draw a flight on with a pencil."""
     layout = MapLayout(mission)
-    drawing = Drawing(layout.width, layout.bottom + 84, PAPER)
+    drawing = Drawing(layout.width, layout.bottom + 100, PAPER)
     add_heading(drawing, mission)
     add_map(drawing, layout)
     drawing.add(*(Circle(layout.at(point), layout.cell * 0.1, PAPER, INK) for point in mission.launch_points))
-    hints = (
-        "planet: circle, shaded with strong gravity    H: home    small circles: where turn 1 ends",
-        "strokes: where gravity shifts you    diamond: station",
-    )
-    drawing.add(*(Text((MARGIN, layout.bottom + 50 + 22 * i), hint, 16, GREY) for i, hint in enumerate(hints)))
+    start: Shape = Circle((17, 0), layout.cell * 0.1, PAPER, INK)
+    add_legend(drawing, layout, {"where turn 1 can end": [start]} | mark_legend(mission))
     return drawing
 
 
@@ -164,8 +194,8 @@ def score_sheet(mission: Mission) -> Drawing:
     """Return an empty flight log and score sheet, a row for each turn."""
     drawing = Drawing(1060.0, 130 + _LOG_ROW * (mission.turns + 2), PAPER)
     add_heading(drawing, mission)
-    drawing.add(Text((MARGIN, 76), "name ______________________________     score ____________", 16, INK))
-    columns = [*_LOG_COLUMNS, *((line, 88.0) for line in score_lines(mission)), ("sum", 74.0)]
+    drawing.add(Text((MARGIN, 76), "name ______________________________     score ____________", TEXT, INK))
+    columns = [*_LOG_COLUMNS, *((line, max(88.0, 9.6 * len(line))) for line in score_lines(mission)), ("sum", 74.0)]
     scale = (drawing.width - 2 * MARGIN) / sum(size for _, size in columns)
     _add_table(drawing, [(name, size * scale) for name, size in columns], mission.turns)
     return drawing
@@ -178,14 +208,14 @@ def _add_table(drawing: Drawing, columns: list[tuple[str, float]], turns: int) -
     x = MARGIN
     for name, size in columns:
         drawing.add(Polyline(((x, top), (x, rows[-1])), GREY))
-        fitting = min(16.0, size / (0.58 * len(name)))
+        fitting = min(TEXT, size / (0.58 * len(name)))
         drawing.add(Text((x + size / 2, top + _LOG_ROW / 2), name, fitting, INK, "center"))
         x += size
     drawing.add(Polyline(((x, top), (x, rows[-1])), GREY))
     middle = MARGIN + columns[0][1] / 2
     for turn in range(1, turns + 1):
-        drawing.add(Text((middle, top + (turn + 0.5) * _LOG_ROW), str(turn), 16, GREY, "center"))
-    drawing.add(Text((middle, top + (turns + 1.5) * _LOG_ROW), "total", 14, INK, "center"))
+        drawing.add(Text((middle, top + (turn + 0.5) * _LOG_ROW), str(turn), TEXT, GREY, "center"))
+    drawing.add(Text((middle, top + (turns + 1.5) * _LOG_ROW), "total", TEXT, INK, "center"))
 
 
 def add_rules(drawing: Drawing, rows: Iterable[float], left: float, right: float, strong: Iterable[int]) -> None:
@@ -196,14 +226,8 @@ def add_rules(drawing: Drawing, rows: Iterable[float], left: float, right: float
 
 COASTED, PULLED, FLOWN = 1, 2, 3
 """How much of the last turn is shown: the coast, gravity too, all of it."""
-# Okabe and Ito's colors, which people with any kind of color vision tell apart; lines differ in form as well.
-BLUE: Color = "#0072b2"
-SKY: Color = "#56b4e9"
-ORANGE: Color = "#e69f00"
-VERMILION: Color = "#d55e00"
-GREEN: Color = "#009e73"
-_ROW = 19.0
-_LABELS = 118.0
+_ROW = 20.0
+_LABELS = 122.0
 _SHEET_ROWS = 3 + len(LINE_NAMES) + 1
 _LINES = {
     "launch": (GREEN, 2.6),
@@ -228,20 +252,20 @@ def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:
         steps: how much of its last turn is shown: COASTED, PULLED or FLOWN.
     """
     layout = MapLayout(flight.mission)
-    sheet_top = layout.bottom + 84
+    sheet_top = layout.bottom + 100
     sheet_bottom = sheet_top + _SHEET_ROWS * _ROW
-    drawing = Drawing(layout.width, sheet_bottom + 44, PAPER)
+    drawing = Drawing(layout.width, sheet_bottom + 38, PAPER)
     note = f"turn {flight.turn} of {flight.mission.turns}   score {flight.score}"
     if flight.fuel_left is not None:
         note += f"   fuel left {flight.fuel_left}"
     add_heading(drawing, flight.mission, note)
     add_map(drawing, layout)
-    add_legend(drawing, layout)
+    add_legend(drawing, layout, line_legend(flight.mission) | mark_legend(flight.mission))
     add_path(drawing, layout, flight, steps)
     _add_sheet(drawing, flight, sheet_top)
     if flight.is_over and steps == FLOWN:
         color = GREEN if flight.is_success else VERMILION
-        drawing.add(Text((MARGIN, sheet_bottom + 22), result_text(flight), 15, color))
+        drawing.add(Text((MARGIN, sheet_bottom + 22), result_text(flight), TEXT, color))
     return drawing
 
 
@@ -252,14 +276,35 @@ def flown_line(kind: str, start: Pixel, end: Pixel) -> list[Shape]:
     return [line, arrowhead(start, end, color, 2 * width + 4)] if kind in ("gravity", "engines") else [line]
 
 
-def add_legend(drawing: Drawing, layout: MapLayout) -> None:
-    """Draw the kinds of lines and their names, 50 pixels beneath the map."""
-    x, y = MARGIN, layout.bottom + 50
-    for kind in _LINES:
-        drawing.add(*flown_line(kind, (x, y), (x + 34, y)), Text((x + 42, y), kind, 12, INK))
-        x += 108
-    marks = "planet: circle, shaded with strong gravity   station: diamond"
-    drawing.add(Text((x, y), marks, 12, GREY))
+def line_legend(mission: Mission) -> dict[str, list[Shape]]:
+    """Return the kinds of lines by their names; each 34 pixels wide, from the left, and around y = 0."""
+    kinds = [kind for kind in _LINES if kind != "engines" or not mission.is_probe]
+    return {kind: flown_line(kind, (0, 0), (34, 0)) for kind in kinds}
+
+
+def mark_legend(mission: Mission) -> dict[str, list[Shape]]:
+    """Return the marks on the map of a mission by their meanings, as ``line_legend`` does."""
+    marks: dict[str, list[Shape]] = {
+        "home": [Circle((17, 0), 11, PAPER, INK, 2), Text((17, 0), "H", TEXT, INK, "center", bold=True)],
+        "weak gravity": [Circle((17, 0), 11, PAPER, INK, 2)],
+    }
+    if "strong" in mission.planets.values():
+        marks["strong gravity"] = [Circle((17, 0), 11, SHADE, INK, 2)]
+    marks["where gravity pulls"] = _stroke((10, 0), (24, 0))
+    if mission.stations:
+        marks["station"] = [_diamond((17, 0), 10, PAPER, INK)]
+    return marks
+
+
+def add_legend(drawing: Drawing, layout: MapLayout, legend: dict[str, list[Shape]]) -> None:
+    """Draw lines and marks with their names beneath the map, in rows."""
+    x, y = MARGIN, layout.bottom + 56
+    for name, shapes in legend.items():
+        width = 42 + 0.53 * TEXT * len(name)
+        if x + width > drawing.width - MARGIN:
+            x, y = MARGIN, y + 26
+        drawing.add(*placed(shapes, (x, y)), Text((x + 42, y), name, TEXT, INK))
+        x += width + 22
 
 
 def add_path(drawing: Drawing, layout: MapLayout, flight: Flight, steps: int = FLOWN) -> None:
@@ -310,7 +355,7 @@ def _add_numbers(drawing: Drawing, layout: MapLayout, turns: Sequence[Turn]) -> 
         x, y = layout.at(point)
         shift = layout.cell * (0.46 if point in on_something else 0.3)
         drawing.add(Circle((x, y), 4, BLUE))
-        drawing.add(Text((x + shift * 0.5, y - shift), _spans(here), 13, INK))
+        drawing.add(Text((x + shift * 0.5, y - shift), _spans(here), TEXT, INK))
 
 
 def _spans(numbers: list[int]) -> str:
@@ -331,8 +376,8 @@ def _add_sheet(drawing: Drawing, flight: Flight, top: float) -> None:
         x = first + number * column
         drawing.add(Polyline(((x, top), (x, rows[-1])), FAINT))
     for row, label in enumerate(("turn", "endpoint", "engines", *LINE_NAMES, "total")):
-        drawing.add(Text((MARGIN + 4, _row_at(top, row)), label, 12, INK))
-    size = min(12.0, column * 0.42)
+        drawing.add(Text((MARGIN + 4, _row_at(top, row)), label, TEXT, INK))
+    size = min(TEXT, column * 0.42)
     for number in range(1, turns + 1):
         drawing.add(Text((first + (number - 0.5) * column, _row_at(top, 0)), str(number), size, GREY, "center"))
     for turn in flight.turns:
@@ -340,9 +385,9 @@ def _add_sheet(drawing: Drawing, flight: Flight, top: float) -> None:
             if text:
                 x = first + (turn.number - 0.5) * column
                 drawing.add(Text((x, _row_at(top, row)), text, size, INK, "center"))
-    drawing.add(Text((right - 6, _row_at(top, 0)), "total", 12, GREY, "midright"))
+    drawing.add(Text((right - 6, _row_at(top, 0)), "total", TEXT, GREY, "midright"))
     for row, points in enumerate((*flight.score_sheet.values(), flight.score), start=3):
-        drawing.add(Text((right - 6, _row_at(top, row)), str(points), 13, INK, "midright"))
+        drawing.add(Text((right - 6, _row_at(top, row)), str(points), TEXT, INK, "midright"))
 
 
 def _row_at(top: float, row: int) -> float:
@@ -377,15 +422,59 @@ def order_label(flight: Flight, code: int) -> str:
 
 def add_mark(drawing: Drawing, layout: MapLayout, point: Point, *, is_target: bool = False) -> None:
     """Draw a ring around a point that a text speaks of, or a thicker one around the point to fly to."""
-    drawing.add(Circle(layout.at(point), layout.cell * 0.46, None, *((RED, 4) if is_target else (INK, 2))))
+    drawing.add(ring_mark(layout.at(point), layout.cell * 0.46, is_target=is_target))
+
+
+def ring_mark(center: Pixel, radius: float, *, is_target: bool = False) -> Circle:
+    """Return the ring around a point that a text speaks of, or the thicker one around the point to fly to."""
+    return Circle(center, radius, None, *((RED, 4) if is_target else (INK, 2)))
 
 
 def add_choice(drawing: Drawing, layout: MapLayout, point: Point, label: str | None = None) -> None:
     """Draw an endpoint that can be chosen; with its label, as the chosen one."""
     x, y = layout.at(point)
-    drawing.add(Circle((x, y), 6, PAPER if label is None else GREEN, GREEN, 2))
+    drawing.add(choice_mark((x, y), is_chosen=label is not None))
     if label is not None:
-        width = 8.0 * len(label) + 12
+        width = 0.56 * TEXT * len(label) + 14
         left = min(max(x - width / 2, 4), drawing.width - width - 4)
-        drawing.add(Box(left, y - 34, width, 20, PAPER, GREEN, 1.4))
-        drawing.add(Text((left + width / 2, y - 24), label, 13, INK, "center"))
+        drawing.add(Box(left, y - 38, width, 24, PAPER, GREEN, 1.4))
+        drawing.add(Text((left + width / 2, y - 26), label, TEXT, INK, "center"))
+
+
+def choice_mark(center: Pixel, *, is_chosen: bool = False) -> Circle:
+    """Return the mark of an endpoint that can be chosen."""
+    return Circle(center, 6, GREEN if is_chosen else PAPER, GREEN, 2)
+
+
+_SMALL_CELL = 10.0
+
+
+def small_map(mission: Mission) -> Drawing:
+    """Return the map of a mission as a small picture: planets, wells, stations and goals."""
+    drawing = Drawing(_SMALL_CELL * (mission.columns + 1), _SMALL_CELL * (mission.rows + 1), PAPER)
+    drawing.add(Box(0, 0, drawing.width, drawing.height, PAPER, FAINT, 1, 4))
+
+    def at(reference: str) -> Pixel:
+        column, row = read_point(reference)
+        return column * _SMALL_CELL, row * _SMALL_CELL
+
+    borders: list[Shape] = []
+    for reference in mission.planets:
+        (x, y), reach = at(reference), (mission.reach(reference) + 0.5) * _SMALL_CELL
+        left, right = max(x - reach, 0), min(x + reach, drawing.width)
+        top, bottom = max(y - reach, 0), min(y + reach, drawing.height)
+        corners = (left, top), (right, top), (right, bottom), (left, bottom)
+        drawing.add(Polygon(corners, FAINT, opacity=0.6))
+        if reference in mission.survey or mission.end == ("well", reference):
+            borders.append(Polyline((*corners, corners[0]), PURPLE, 1.6, dashed=True))
+    drawing.add(*borders)
+    for reference, gravity in mission.planets.items():
+        if reference in mission.land_on or mission.end == ("planet", reference):
+            drawing.add(Circle(at(reference), 9, None, PURPLE, 2))
+        drawing.add(Circle(at(reference), 5.5, SHADE if gravity == "strong" else PAPER, INK, 1.8))
+    for reference in mission.stations:
+        drawing.add(_diamond(at(reference), 5, PAPER, INK))
+        if mission.end == ("station", reference):
+            drawing.add(_diamond(at(reference), 9, None, PURPLE))
+    drawing.add(Circle(at(mission.home), 2, INK))
+    return drawing

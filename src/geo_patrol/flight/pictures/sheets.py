@@ -20,6 +20,7 @@ from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Text, placed
 from geo_patrol.scenes.sheets import HEIGHT, TEXT, WIDTH, add_tabs, new_sheet
 from geo_patrol.sessions.pages import PageLine, Tab
 
+SURVEYING = "a turn has to end in the well of each planet that is to be surveyed"
 _SCORING = {
     "explore": f"+{EXPLORE_POINTS} for each planet but home in whose well a turn ends, once for each",
     "survey": "+1 for each turn that ends in the well of a planet but home",
@@ -108,6 +109,7 @@ def _task(mission: Mission) -> Tab:
     lines = [
         PageLine("mission", mission.description),
         *([PageLine("goals", goals.removeprefix("Mission: "))] if goals else []),
+        *([PageLine("survey", SURVEYING)] if mission.survey else []),
         PageLine("pencil and paper", "draw every move on the map, write it into the log, count the points at the end"),
     ]
     return Tab("Your task", tuple(lines))
@@ -115,14 +117,15 @@ def _task(mission: Mission) -> Tab:
 
 def _turn(mission: Mission) -> Tab:
     launch = PageLine(
-        "turn 1: launch", f"draw an arrow from home (H, {mission.home}) to one of the small circles around it"
+        "turn 1: launch",
+        f"from home (H, {mission.home}) to one of the marked points around it; this is the ship's first move",
     )
-    coast = PageLine("coast", "repeat the last move: as many grids to the side, as many up or down")
+    coast = PageLine("coast", "the ship repeats its last move: as many grids to the side, as many up or down")
     gravity = PageLine(
         "gravity",
-        "if that point is in a planet's well (it has a stroke), go one grid along the stroke, toward the planet",
+        "where that point is in a planet's well (it has a stroke), the ship is pulled one grid along the stroke, toward the planet",
     )
-    engines = PageLine("engines", "if you want, go one grid in any of the eight directions")
+    engines = PageLine("engines", "if you want, they push the ship one grid in any of the eight directions")
     crash = PageLine("crash", "a path that ends on a planet, or passes exactly through one, crashes")
     if mission.is_probe:
         steps = (launch, coast, gravity, PageLine("", "the launch is your only decision: choose it well"), crash)

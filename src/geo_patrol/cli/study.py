@@ -1,0 +1,565 @@
+"""``geo-patrol study`` and ``geo-patrol sweep``: questions about scenarios, from files or from options."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
+
+from geo_patrol.cli import options, output
+from geo_patrol.cli.output import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from geo_patrol.evaluation import study as studies
+    from geo_patrol.evaluation.study import Study
+    from geo_patrol.evaluation.study_file import StudyPlan
+
+study = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Answer questions about scenarios: from a study file, or by one of the commands for a single question.",
+)
+
+_Vary: TypeAlias = Annotated[
+    list[str],
+    typer.Option("--vary", "-v", metavar="KEY=VALUES", help="Such as bravo.patrols.ammo=0..4; may be repeated."),
+]
+_Searched: TypeAlias = Annotated[
+    str, typer.Option("--vary", "-v", metavar="KEY=VALUES", help="What is searched, such as bravo.patrols.count=1..8.")
+]
+_Pairs: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--agents", "-a", metavar="AGENT|'ALPHA BRAVO'", help="An agent on both sides, or a pair; may be repeated."
+    ),
+]
+_Measure: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        help="alpha wins, bravo wins, draws, alpha score, bravo score, margin or turns.",
+    ),
+]
+_DryRun: TypeAlias = Annotated[
+    bool, typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes.")
+]
+_Csv: TypeAlias = Annotated[
+    str | None, typer.Option("--csv", metavar="FILE", help="Write a row per cell, pair of agents and measure as CSV.")
+]
+_Parquet: TypeAlias = Annotated[
+    str | None, typer.Option("--parquet", metavar="FILE", help="Write the same as Parquet; needs the extra study.")
+]
+_Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of all games.")]
+_SCRIPTED = ["scripted"]
+_MAX_ROWS = 200
+_MAX_KEY_WIDTH = 12
+
+
+@study.command("run", short_help="Play a study file and answer its questions.")
+@output.plain_errors
+def run_study(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.toml", help="The study file, or a study of the package: case2_defenders.")
+    ],
+    processes: options.Processes = None,
+    ray: options.Ray = None,
+    move_time: options.MoveTime = 0.1,
+    out: options.Out = None,
+    json: options.Json = None,
+    dry_run: _DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Play a study file and answer its questions.
+
+    --out DIR stores games and tables (CSV, JSON; Parquet with the extra study). The same command resumes a study that was
+    interrupted, and plays only what is new if the file has got further questions or values.
+    """
+    from geo_patrol.evaluation.study import load_plan
+
+    _play(load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+
+
+@output.plain_errors
+def sweep(
+    vary: _Vary,
+    agents: Annotated[
+        tuple[str, str],
+        typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents; may be the same one."),
+    ] = ("scripted", "scripted"),
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
+    games: Annotated[
+        int, typer.Option("--games", "-n", metavar="N", help="Games per cell, even: half with sides swapped.")
+    ] = 200,
+    seed: options.Seed = None,
+    processes: options.Processes = None,
+    ray: options.Ray = None,
+    move_time: options.MoveTime = 0.1,
+    out: options.Out = None,
+    json: options.Json = None,
+    csv: _Csv = None,
+    parquet: _Parquet = None,
+    dry_run: _DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Play a match for every combination of varied values: the short form of a study.
+
+    VALUES: 60,80,100 or 0..4 (all integers) or 0..1..0.25 (with a step), or relative: +10%,+20%.
+    """
+    from geo_patrol.evaluation.campaign import read_seed
+    from geo_patrol.evaluation.study import plan_sweep
+
+    with output.bad_input():
+        plan = plan_sweep(agents, vary, config, overrides or [], games, read_seed(seed, out))
+    _check_tables(csv, parquet)
+    result = _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    if result is not None:
+        _write_tables(result, csv, parquet)
+
+
+@study.command(short_help="Find the largest or smallest value for which a rate is reached.")
+@output.plain_errors
+def threshold(
+    vary: _Searched,
+    rate: Annotated[float, typer.Option("--rate", metavar="P", help="The rate to be reached, such as 0.8.")],
+    measure: _Measure = "alpha wins",
+    find: Annotated[Literal["largest", "smallest"], typer.Option("--find", help="Which value.")] = "largest",
+    agents: _Pairs = _SCRIPTED,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
+    games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="At most, for every pair.")] = 20_000,
+    seed: _Seed = 1,
+    processes: options.Processes = None,
+    ray: options.Ray = None,
+    out: options.Out = None,
+    json: options.Json = None,
+    dry_run: _DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the largest or smallest value of a factor for which a rate is reached, with an interval.
+
+    A sequential search plays most games near the value.
+    """
+    question = {
+        "kind": "threshold",
+        "factor": _factor(vary),
+        "rate": rate,
+        "measure": measure,
+        "find": find,
+        "games": games,
+    }
+    plan = _plan_question("threshold", question, agents, config, overrides, seed)
+    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+
+
+@study.command(short_help="Find the value for which both sides win half.")
+@output.plain_errors
+def fair(
+    vary: _Searched,
+    agents: _Pairs = _SCRIPTED,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
+    games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="At most, for every pair.")] = 20_000,
+    check: Annotated[int, typer.Option("--check", metavar="N", help="New games that check the answer.")] = 10_000,
+    seed: _Seed = 1,
+    processes: options.Processes = None,
+    ray: options.Ray = None,
+    out: options.Out = None,
+    json: options.Json = None,
+    dry_run: _DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a scenario fair: find the value of a factor for which both sides win half, a draw counting half."""
+    question = {"kind": "fair", "factor": _factor(vary), "games": games, "check": check}
+    plan = _plan_question("fair", question, agents, config, overrides, seed)
+    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+
+
+@study.command(short_help="Measure what a satellite, fuel or ammunition is worth.")
+@output.plain_errors
+def worth(
+    change: Annotated[
+        list[str],
+        typer.Option("--change", metavar="KEY=VALUE", help="Such as bravo.patrols.ammo=+1; may be repeated."),
+    ],
+    measure: _Measure = "alpha wins",
+    agents: _Pairs = _SCRIPTED,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
+    games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="With and without a change.")] = 2_000,
+    seed: _Seed = 1,
+    processes: options.Processes = None,
+    ray: options.Ray = None,
+    out: options.Out = None,
+    json: options.Json = None,
+    dry_run: _DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure what changes are worth, each for itself: differences between games with the same seeds."""
+    from geo_patrol.evaluation.study_file import parse_settings
+
+    question = {"kind": "worth", "of": parse_settings(change), "measure": measure, "games": games}
+    plan = _plan_question("worth", question, agents, config, overrides, seed)
+    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+
+
+@study.command(short_help="Rank factors by how much they matter.")
+@output.plain_errors
+def ranking(
+    vary: Annotated[
+        list[str],
+        typer.Option("--vary", "-v", metavar="KEY=LOW..HIGH", help="A range, or values 1,2,4; at least two factors."),
+    ],
+    method: Annotated[
+        Literal["morris", "sobol"], typer.Option("--method", help="Morris' elementary effects, or Sobol' indices.")
+    ] = "morris",
+    samples: Annotated[
+        int | None, typer.Option("--samples", metavar="N", help="Trajectories (20), or base points, a power of 2 (64).")
+    ] = None,
+    measure: _Measure = "alpha wins",
+    agents: _Pairs = _SCRIPTED,
+    config: options.ConfigOption = "geo_patrol",
+    overrides: options.OverridesOption = None,
+    games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="Games per point of the design.")] = 200,
+    seed: _Seed = 1,
+    processes: options.Processes = None,
+    ray: options.Ray = None,
+    out: options.Out = None,
+    json: options.Json = None,
+    dry_run: _DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
+    from geo_patrol.evaluation.study_file import parse_range
+
+    design = {
+        "design": "morris" if method == "morris" else "saltelli",
+        "samples": samples or (20 if method == "morris" else 64),
+        "factors": dict(map(parse_range, vary)),
+        "games": games,
+    }
+    question = {"kind": "ranking", "measure": measure}
+    plan = _plan_question("ranking", question, agents, config, overrides, seed, design)
+    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+
+
+def _factor(vary: str) -> dict[str, Any]:
+    from geo_patrol.evaluation.study_file import parse_range
+
+    return dict([parse_range(vary, is_search=True)])
+
+
+def _plan_question(
+    kind: str,
+    question: dict[str, Any],
+    agents: list[str],
+    config: str,
+    overrides: list[str] | None,
+    seed: int,
+    design: "dict[str, Any] | None" = None,
+) -> "StudyPlan":
+    """Return the study of a single question."""
+    from geo_patrol.evaluation.study import load_plan
+    from geo_patrol.evaluation.study_file import parse_settings, parse_study
+
+    file = parse_study(
+        {
+            "title": f"{kind} of {config}",
+            "config": config,
+            "set": parse_settings(overrides or []),
+            "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
+            "seed": seed,
+            "question": [question],
+            **(design or {}),
+        },
+        "options",
+    )
+    return load_plan(file)
+
+
+def _play(
+    plan: "StudyPlan",
+    processes: int | None,
+    ray: str | None,
+    move_time: float,
+    out: Path | None,
+    json: str | None,
+    *,
+    dry_run: bool,
+    quiet: bool,
+) -> "Study | None":
+    """Play a study with a progress bar, write and print its results; None for a dry run."""
+    from geo_patrol.evaluation.campaign import check_options
+    from geo_patrol.evaluation.study import play_study
+
+    agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
+    with output.bad_input():
+        output.check_output(json)
+        output.check_folder(out)
+        options.check_workers(ray, processes)
+        check_options(agents, move_time=move_time)
+    if dry_run:
+        _print_estimate(plan, processes, move_time)
+        return None
+    try:
+        with options.open_workers("study", ray, agents, quiet=quiet) as (executor, progress):
+            result = play_study(
+                plan, move_time=move_time, processes=processes, executor=executor, progress=progress, folder=out
+            )
+    except KeyboardInterrupt:
+        if out is not None:
+            print(f"geo-patrol: finished games are kept in {out}: the same command goes on", file=sys.stderr)
+        raise
+    if out is not None:
+        _write_files(out, result)
+    if json is not None:
+        output.write_json(json, _json_data(result))
+    if not quiet and json != output.STDOUT:
+        print_study(result)
+        if out is not None:
+            print(f"\nTables are in {out}; the page about it: geo-patrol study report {out}")
+    return result
+
+
+def _json_data(result: "Study") -> dict[str, Any]:
+    return {"format": "geo_patrol study results", "version": 1, **result.to_dict()}
+
+
+def _write_files(out: Path, result: "Study") -> None:
+    """Write all tables as CSV, and as Parquet where pyarrow is installed, and everything as JSON."""
+    from importlib.util import find_spec
+
+    output.write_json(str(out / "results.json"), _json_data(result))
+    tables: tuple[studies.Table, ...] = ("results", "curves", "answers")
+    for table in tables:
+        columns = result.columns(table)
+        if columns:
+            output.write_csv(str(out / f"{table}.csv"), columns)
+            if find_spec("pyarrow") is not None:
+                output.write_parquet(str(out / f"{table}.parquet"), columns)
+
+
+def _check_tables(csv: str | None, parquet: str | None) -> None:
+    """Check that both tables can be written, before anything is played."""
+    output.check_output(csv)
+    output.check_output(parquet)
+    if parquet is not None:
+        output.check_parquet()
+
+
+def _write_tables(result: "Study", csv: str | None, parquet: str | None) -> None:
+    if csv is not None:
+        output.write_csv(csv, result.columns())
+    if parquet is not None:
+        output.write_parquet(parquet, result.columns())
+
+
+def _print_estimate(plan: "StudyPlan", processes: int | None, move_time: float) -> None:
+    from geo_patrol.evaluation.study import estimate_study
+
+    estimate = estimate_study(plan, processes, move_time)
+    print(f"{plan.file.title}")
+    print(
+        f"cells: {estimate.cells:,}; pairs of agents: {len(plan.file.agents):,}; games of the cells: {estimate.games:,}"
+    )
+    if plan.file.question:
+        print(f"with the questions: about {estimate.expected:,} games, {estimate.most:,} at most")
+    print(f"time: about {_duration(estimate.seconds)} in {estimate.processes} processes of this machine")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:.1f} hours"
+
+
+@study.command(short_help="Compare two studies, cell by cell.")
+@output.plain_errors
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
+    second: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of another one.")],
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as alpha wins; may be repeated.")
+    ] = None,
+    json: options.Json = None,
+    csv: _Csv = None,
+) -> None:
+    """Print the differences between two studies, the second less the first, with 95 % intervals.
+
+    Cells are aligned by scenario, values of factors and agents. Where the seeds are the same, the differences are paired,
+    game by game.
+    """
+    from geo_patrol.evaluation import compare_studies, read_study
+    from geo_patrol.evaluation.questions import MEASURES
+
+    output.check_output(csv)
+    output.check_output(json)
+    chosen = tuple(measure or ("alpha wins", "margin", "turns"))
+    for name in chosen:
+        if name not in MEASURES:
+            raise InputError(f"--measure {name!r}: there are {', '.join(MEASURES)}")
+    both = read_study(first), read_study(second)
+    rows = compare_studies(*both, chosen)
+    if csv is not None:
+        output.write_csv(csv, rows)
+    if json is not None:
+        output.write_json(json, {"format": "geo_patrol comparison", "version": 1, "differences": rows})
+    if output.STDOUT not in (json, csv):
+        _print_differences(both, rows)
+
+
+def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> None:
+    from geo_patrol.evaluation.questions import difference_text
+    from geo_patrol.evaluation.study_file import in_words, value_text
+
+    titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
+    paired = (
+        "paired game by game" if all(row["paired"] for row in rows) else "some of them not paired: the seeds differ"
+    )
+    console = output.print_heading(titles, f"differences with 95 % intervals, {paired}")
+    factors = [name for name in both[0].plan.file.factors if name in rows[0]]
+    table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second", "difference"))
+    for row in rows[:_MAX_ROWS]:
+        table.add_row(
+            *(value_text(row[name]) for name in factors),
+            _agents(row["alpha"], row["bravo"]),
+            row["measure"],
+            _figure(row["measure"], row["first"]),
+            _figure(row["measure"], row["second"]),
+            difference_text(row["measure"], row["difference"], row["low"], row["high"]),
+        )
+    output.print_table(console, table)
+    if len(rows) > _MAX_ROWS:
+        console.print(f"and {len(rows) - _MAX_ROWS:,} more: --csv FILE writes all")
+
+
+def _figure(measure: str, value: float) -> str:
+    from geo_patrol.evaluation.study import is_rate
+
+    return f"{value:.1%}" if is_rate(measure) else f"{value:.1f}"
+
+
+def _agents(alpha: str, bravo: str) -> str:
+    from geo_patrol.evaluation.plots import short_names
+
+    names = short_names([alpha, bravo])
+    return names[0] if alpha == bravo else " - ".join(names)
+
+
+@study.command(short_help="Write one HTML page about a study, and its figures.")
+@output.plain_errors
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study that was played.")],
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page; DIR/report.html by default.")
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option("--figures", metavar="DIR", help="Where figures go as SVG and PDF; DIR/figures by default."),
+    ] = None,
+) -> None:
+    """Write one HTML page about a study that needs neither network nor command line, and its figures as SVG and PDF."""
+    from geo_patrol.evaluation import read_study
+    from geo_patrol.evaluation.plots import study_figures
+    from geo_patrol.report import write_study_report
+
+    page = target or folder / "report.html"
+    drawn, result = figures or folder / "figures", read_study(folder)
+    with output.output_file(str(page)) as stream:
+        named = study_figures(result)
+        stream.write(write_study_report(result, named))
+    drawn.mkdir(parents=True, exist_ok=True)
+    for figure in named:
+        options.save_figure(drawn / figure.name, figure.figure, (".svg", ".pdf"), figure.metadata)
+    print(f"written: {page}, and {len(named)} figures in {drawn}")
+
+
+def print_study(result: "Study") -> None:
+    """Print a row for every cell and pair of agents, and the answers."""
+    from rich.text import Text
+
+    plan = result.plan
+    scenarios = ", ".join(
+        f"{each.name} ({', '.join([each.source, *(f'{k}={v}' for k, v in each.overrides.items())])})"
+        for each in plan.scenarios[:6]
+    )
+    console = output.print_heading(plan.file.title, f"{scenarios}, seed {plan.file.seed}")
+    places = len(plan.cells) * len(plan.file.agents)
+    if places > _MAX_ROWS:
+        console.print(f"{places:,} cells and pairs are too many to print: --out DIR or --json FILE keeps them")
+    else:
+        for title, table in _cells_tables(result):
+            if title:
+                console.print(Text(title), soft_wrap=True)
+            output.print_table(console, table, least=("turns", "draws", "margin"))
+    for answered in result.answered:
+        console.print()
+        console.print(Text(answered.title, style="bold"), soft_wrap=True)
+        for answer in answered.answers[:_MAX_ROWS]:
+            if answer.text:
+                where = plan.describe(answer.cell)
+                console.print(Text(f"  {where}: {answer.text}" if where else f"  {answer.text}"), soft_wrap=True)
+        for sentence in answered.summary:
+            console.print(Text(sentence, style="bold"), soft_wrap=True)
+    _print_failures(console, result)
+
+
+def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
+    """Yield the table of every pair of agents with its title; of a single cell, one table of all pairs."""
+    from geo_patrol.evaluation.study_file import short_pair
+
+    pairs = result.plan.file.agents
+    if len(result.plan.cells) == 1:
+        yield "", _cells_table(result, list(range(len(pairs))))
+        return
+    for index, pair in enumerate(pairs):
+        yield short_pair(pair), _cells_table(result, [index])
+
+
+def _cells_table(result: "Study", pairs: list[int]) -> "Table":
+    """Return a table with a row for every cell and pair of agents."""
+    from geo_patrol.evaluation.study import summarise_games
+    from geo_patrol.evaluation.study_file import in_words, value_text
+
+    plan = result.plan
+    table = output.plain_table()
+    has_scenarios, has_pairs = len(plan.scenarios) > 1, len(plan.cells) == 1
+    for name in [*(["scenario"] if has_scenarios else []), *map(in_words, plan.file.factors)]:
+        longest = max(map(len, name.split()), default=1)
+        table.add_column(name, justify="right", overflow="fold", min_width=min(longest, _MAX_KEY_WIDTH))
+    if has_pairs:
+        table.add_column("agents", overflow="fold")
+    measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
+    for name in ("alpha wins", "95% interval", *measures[1:]):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, cell, index, pair in result.places():
+        if index not in pairs:
+            continue
+        alpha, *others = (summarise_games(result.games[number, index], measure, ()) for measure in measures)
+        table.add_row(
+            *([plan.scenarios[cell.scenario].name] if has_scenarios else []),
+            *map(value_text, cell.values),
+            *([_agents(*pair)] if has_pairs else []),
+            f"{alpha['mean']:.1%}",
+            output.percent_interval((alpha["low"], alpha["high"])),
+            *(_figure(measure, found["mean"]) for measure, found in zip(measures[1:], others, strict=True)),
+        )
+    return table
+
+
+def _print_failures(console: "Console", result: "Study") -> None:
+    from rich.text import Text
+
+    messages = [failure.message for failure in result.failures]
+    lost = sum(failure.games for failure in result.failures)
+    if messages:
+        console.print(f"\n{len(messages):,} failures of agents cost {lost:,} games:")
+        for message in dict.fromkeys(messages):
+            console.print(Text(message), soft_wrap=True)

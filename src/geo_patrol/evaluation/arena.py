@@ -1,0 +1,336 @@
+"""The arena: an agent against a frozen population on frozen boards and seeds, so that results of years compare.
+
+``data/arena.toml`` is the whole of it: opponents, boards, seeds and numbers of games. A part is held out: opponents and
+boards that nobody should train against, as in Melting Pot (Leibo et al., "Scalable evaluation of multi-agent reinforcement
+learning with Melting Pot", 2021). What an agent loses there against the visible part is what it learned about its opponents
+rather than about the game.
+
+An opponent is frozen by what it does: ``fingerprint`` plays it and hashes every order, and the tests compare that with what
+``FINGERPRINTS`` has. A change of a script, of a file of weights or of a rule that alters a game fails there.
+"""
+
+import hashlib
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.state import ALPHA
+from geo_patrol.errors import GeoPatrolError
+from geo_patrol.evaluation.campaign import CampaignOptions, check_options, digest_files, play_matches
+from geo_patrol.evaluation.chunks import PlannedMatch
+from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
+from geo_patrol.evaluation.statistics import normal_quantile
+from geo_patrol.files import named_errors
+
+FORMAT = "geo_patrol arena"
+_MAX_BYTES = 1 << 20
+_FINGERPRINT_GAMES = 4
+
+
+class ArenaError(GeoPatrolError):
+    """A file that is no result of the arena, or one of another arena."""
+
+
+class Board(BaseModel):
+    """A configuration of the arena: a preset, perhaps with other values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    config: str = ""
+    """The preset; by default that of the board's name."""
+    overrides: dict[str, Any] = {}
+    held_out: bool = False
+
+    @property
+    def game_config(self) -> GameConfig:
+        """The configuration of the games."""
+        return load_config(self.config or self.name, self.overrides)
+
+
+class Opponent(BaseModel):
+    """A member of the population."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    agent: str = ""
+    """How ``make_agent`` calls it, with policies by the names of their files in the arena's folder; by default the name."""
+    held_out: bool = False
+
+    @property
+    def agent_name(self) -> str:
+        """The name by which ``make_agent`` makes it here."""
+        return (self.agent or self.name).replace("policy:", f"policy:{_folder()}/")
+
+
+class Arena(BaseModel):
+    """What is played.
+
+    Attributes:
+        version: the number of the population; results of different ones do not compare.
+        seed: seed of every match.
+        games: of each cell, an opponent on a board; ``quick_games`` in the quick form.
+        quick_boards: the names of those of the quick form.
+        boards: configurations.
+        opponents: the population.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int
+    seed: int
+    games: int
+    quick_games: int
+    quick_boards: tuple[str, ...]
+    boards: tuple[Board, ...]
+    opponents: tuple[Opponent, ...]
+
+    def cells(self, *, quick: bool) -> list[tuple[Opponent, Board]]:
+        """Return what an agent plays, board by board."""
+        boards = [board for board in self.boards if not quick or board.name in self.quick_boards]
+        return [(opponent, board) for board in boards for opponent in self.opponents]
+
+
+class Cell(BaseModel):
+    """The games of an agent against an opponent on a board, half of them from each side.
+
+    Attributes:
+        opponent, board: names.
+        held_out: whether the opponent or the board is.
+        games: their number.
+        wins, draws: of the agent.
+        score: points per game, a draw counting one half.
+        standard_error: of the score, from pairs of games that share a seed.
+        score_as_alpha: that of the games in which the agent was alpha.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    opponent: str
+    board: str
+    held_out: bool
+    games: int
+    wins: int
+    draws: int
+    score: float
+    standard_error: float
+    score_as_alpha: float
+
+    @classmethod
+    def of(cls, opponent: Opponent, board: Board, match: MatchResult) -> Self:
+        """Count the games of a match."""
+        points = np.where(match.winner == FIRST, 1.0, np.where(match.winner == DRAW, 0.5, 0.0))
+        pairs = points.reshape(-1, 2).mean(axis=1)
+        # One more pair that was half won: a cell whose games all ended alike is not certain.
+        deviations = np.append(pairs - pairs.mean(), 0.5)
+        return cls(
+            opponent=opponent.name,
+            board=board.name,
+            held_out=opponent.held_out or board.held_out,
+            games=len(points),
+            wins=int((match.winner == FIRST).sum()),
+            draws=int((match.winner == DRAW).sum()),
+            score=_rounded(points.mean()),
+            standard_error=_rounded(np.sqrt((deviations**2).sum()) / len(pairs)),
+            score_as_alpha=_rounded(points[match.first_side == ALPHA].mean()),
+        )
+
+
+class Score(BaseModel):
+    """The mean score of cells, each counting the same, with its 95 % interval."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell]) -> Self:
+        """Average cells; they are independent, and their games are many, so the interval is normal."""
+        mean = math.fsum(cell.score for cell in cells) / len(cells)
+        error = math.sqrt(math.fsum(cell.standard_error**2 for cell in cells)) / len(cells)
+        margin = normal_quantile(0.95) * error
+        return cls(score=_rounded(mean), low=_rounded(max(mean - margin, 0)), high=_rounded(min(mean + margin, 1)))
+
+    def __str__(self) -> str:
+        return f"{self.score:.1%} ({100 * self.low:.1f}-{self.high:.1%})"
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 6)
+
+
+class ArenaResult(BaseModel):
+    """What an agent scored. The same agent gives the same result, bit for bit, on the same kind of processor.
+
+    Attributes:
+        format, arena: what it is a result of, and the arena's version.
+        agent: its name, as it was given.
+        files: SHA-256 digests of the files that the name mentions, by path.
+        quick: whether it is of the quick form.
+        total, visible, held_out: mean scores of all cells, and of those that are not and that are held out.
+        failures: how often the agent raised, hung, died or returned something else than orders; each lost its running games.
+        cells: one for each opponent and board.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: str = FORMAT
+    arena: int
+    agent: str
+    files: dict[str, str]
+    quick: bool
+    total: Score
+    visible: Score
+    held_out: Score
+    failures: int
+    cells: tuple[Cell, ...]
+
+    def __repr__(self) -> str:
+        form = "quick form of the arena" if self.quick else "arena"
+        return (
+            f"<ArenaResult of {self.agent}, {form} {self.arena}:\n"
+            f" {self.total}; visible {self.visible}, held out {self.held_out}>"
+        )
+
+    def boards(self) -> dict[str, Score]:
+        """Return the score on each board."""
+        return _group(self.cells, "board")
+
+    def opponents(self) -> dict[str, Score]:
+        """Return the score against each opponent."""
+        return _group(self.cells, "opponent")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data for JSON."""
+        return self.model_dump()
+
+    def to_frame(self) -> Any:
+        """Return a row for each cell as a ``pandas.DataFrame``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        return to_frame([cell.model_dump() for cell in self.cells])
+
+
+def _group(cells: Iterable[Cell], key: str) -> dict[str, Score]:
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(getattr(cell, key), []).append(cell)
+    return {name: Score.of(members) for name, members in groups.items()}
+
+
+def _folder() -> Path:
+    return Path(str(resources.files("geo_patrol.evaluation") / "data"))
+
+
+@cache
+def read_arena() -> Arena:
+    """Return the arena of this version of the package."""
+    return Arena.model_validate(tomllib.loads((_folder() / "arena.toml").read_text("utf-8")))
+
+
+AGENT = "agent"
+"""What every agent is called in its games: its random stream must not depend on where its files are."""
+
+
+def play_arena(agent: str, *, quick: bool = False, **options: Unpack[CampaignOptions]) -> ArenaResult:
+    """Let an agent play the population, pairs of games with the same seed and the sides swapped.
+
+    Args:
+        agent: its name: a built-in agent, ``policy:FILE``, ``file.py:Name``, ...
+        quick: fewer boards and games: a first look.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.
+
+    Raises:
+        AgentError: the agent cannot be made. If it fails later, it loses games.
+        FolderError: the folder holds something else.
+        ValueError: there is no such agent, or another argument is wrong.
+    """
+    arena = read_arena()
+    cells, games = arena.cells(quick=quick), arena.quick_games if quick else arena.games
+    agents = [agent, *(opponent.agent_name for opponent in arena.opponents)]
+    checked = check_options(agents, **options)
+    configs = {board.name: board.game_config for board in arena.boards}
+    matches = [
+        PlannedMatch((agent, opponent.agent_name), configs[board.name], (AGENT, opponent.name))
+        for opponent, board in cells
+    ]
+    plan = {"kind": "arena", "arena": arena.version, "quick": quick, "agents": [agent]}
+    played = dict(play_matches(agents, matches, games // 2, arena.seed, plan, **checked))
+    results = tuple(Cell.of(*cell, played[index]) for index, cell in enumerate(cells))
+    failures = sum(failure.agent == FIRST for match in played.values() for failure in match.failures)
+    return ArenaResult(
+        arena=arena.version,
+        agent=agent,
+        files=digest_files([agent]),
+        quick=quick,
+        total=Score.of(results),
+        visible=Score.of([cell for cell in results if not cell.held_out]),
+        held_out=Score.of([cell for cell in results if cell.held_out]),
+        failures=failures,
+        cells=results,
+    )
+
+
+def read_result(path: Path | str) -> ArenaResult:
+    """Read what ``geo-patrol arena --json`` wrote.
+
+    Raises:
+        ArenaError: it is no such file, or of another arena.
+        OSError: it cannot be read.
+    """
+    with named_errors(Path(path)), Path(path).open("rb") as file:
+        content = file.read(_MAX_BYTES + 1)
+    try:
+        if len(content) > _MAX_BYTES:
+            raise ArenaError(f"{path} is larger than a result of the arena")
+        result = ArenaResult.model_validate_json(content)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, fault["loc"])) or "content"
+        raise ArenaError(f"{path} is no result of the arena: {where}: {fault['msg']}") from None
+    if (result.format, result.arena) != (FORMAT, read_arena().version):
+        raise ArenaError(f"{path} is a result of arena {result.arena}: this version has arena {read_arena().version}")
+    return result
+
+
+def fingerprint(opponent: Opponent) -> str:
+    """Return a digest of every order that an opponent gives in some games, a few on each board."""
+    digest, agents = hashlib.sha256(), (opponent.agent_name, "random")
+    matches = [PlannedMatch(agents, board.game_config, (AGENT, "random")) for board in read_arena().boards]
+    played = dict(play_matches(agents, matches, _FINGERPRINT_GAMES // 2, 0, {"agents": []}, processes=1))
+    for _, match in sorted(played.items()):
+        digest.update(match.first_game.tobytes() + match.games.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def differences(expected: ArenaResult, played: ArenaResult) -> list[str]:
+    """Return what two results of one agent differ in, in words; nothing if they agree."""
+    found = [
+        f"{name}: {there} in the file, {here} now"
+        for name, there, here in (
+            ("total score", expected.total, played.total),
+            ("failures", expected.failures, played.failures),
+        )
+        if there != here
+    ]
+    before: Mapping[tuple[str, str], Cell] = {(cell.opponent, cell.board): cell for cell in expected.cells}
+    for cell in played.cells:
+        old = before.get((cell.opponent, cell.board))
+        if old != cell:
+            was = "missing" if old is None else f"{old.score:.3f}"
+            found.append(f"{cell.opponent} on {cell.board}: {was} in the file, {cell.score:.3f} now")
+    return found

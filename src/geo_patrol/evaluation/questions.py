@@ -1,0 +1,844 @@
+"""Questions of a study and their answers: thresholds, fair scenarios, what changes are worth, which factors matter.
+
+A question is asked by a generator: it yields the games that it needs next and is sent them, until it returns its answers.
+``answer_questions`` plays what all questions need side by side. What is played depends on finished games alone, never on
+the order in which they finish, so a study gives the same answers on any executor, and when it is resumed.
+"""
+
+import itertools
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.errors import optional_import
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS
+from geo_patrol.evaluation.results import DRAW
+from geo_patrol.evaluation.statistics import normal_quantile, paired_interval, wilson_interval
+from geo_patrol.evaluation.study_file import (
+    MORRIS_LEVELS,
+    Cell,
+    Design,
+    FairQuestion,
+    Question,
+    RankingQuestion,
+    StudyPlan,
+    ThresholdQuestion,
+    WorthQuestion,
+    column_values,
+    expand_keys,
+    in_words,
+    is_relative,
+    positions_of,
+    resolve_value,
+    short_pair,
+    value_text,
+)
+
+GAME = np.dtype(
+    [
+        ("winner", np.int8),  # 0 alpha, 1 bravo, -1 a draw
+        ("scores", np.int32, 2),  # final points of alpha and bravo
+        ("turns", np.int32),  # turns played, the last one included
+        ("reasons", np.int32),  # bits that ``notation.read_reasons`` reads
+        ("illegal_orders", np.int32, 2),  # of alpha and bravo
+    ]
+)
+"""What is kept of a game of a study."""
+
+_Games: TypeAlias = NDArray[np.void]
+_Floats: TypeAlias = NDArray[np.float64]
+
+RATES = ("alpha wins", "bravo wins", "draws")
+MEASURES = (*RATES, "alpha score", "bravo score", "margin", "turns")
+BALANCE = "alpha wins, a draw counting half"
+"""The measure of fairness: its mean is one half where both sides win equally often."""
+CHECK_SEED = 1
+"""Added to the seed for the games that check an answer."""
+USUAL_SEARCH = 4_000
+"""Games of a search, roughly: for estimates of the time."""
+RESAMPLES = 1_000
+"""Of the bootstrap intervals of a ranking."""
+
+
+def measure_games(games: _Games, measure: str) -> _Floats:
+    """Return the value of a measure in every game."""
+    winner, scores = games["winner"], games["scores"].astype(np.float64)
+    match measure:
+        case "alpha wins" | "bravo wins":
+            values = winner == MEASURES.index(measure)
+        case "draws":
+            values = winner == DRAW
+        case "alpha score" | "bravo score":
+            values = scores[:, int(measure == "bravo score")]
+        case "margin":
+            values = scores[:, 0] - scores[:, 1]
+        case "turns":
+            values = games["turns"]
+        case _:
+            assert measure == BALANCE
+            values = (winner == 0) + 0.5 * (winner == DRAW)
+    return np.asarray(values, np.float64)
+
+
+class Request(NamedTuple):
+    """Games that a question needs: the first ones of a cell and a pair of agents with a seed."""
+
+    cell: Cell
+    pair: tuple[str, str]
+    games: int
+    seed: int
+
+
+class Wanted(NamedTuple):
+    """What a question needs next."""
+
+    requests: list[Request]
+    remaining: int = 0
+    """How many games it is expected to need after these."""
+
+
+class Source(Protocol):
+    """Plays games, or knows them already."""
+
+    def play(self, requests: Sequence[Request], remaining: int = 0) -> list[_Games]:
+        """Return the games of every request."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A value that a search looked at.
+
+    Attributes:
+        value: of the factor.
+        position: where it lies on an axis.
+        games: how many were played there.
+        rate: share of them.
+        interval: its 95 % interval.
+    """
+
+    value: Any
+    position: float
+    games: int
+    rate: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer to a question, for one pair of agents and one cell.
+
+    Attributes:
+        subject: what it is about: a factor or a change.
+        statistic: what was estimated.
+        cell: where.
+        pair: who played alpha and bravo.
+        estimate: a number, None if there is none.
+        interval: its 95 % interval; an end is infinite where the values that were looked at do not bound it.
+        answer: the answer in a few words, such as "6".
+        games: games that it is from.
+        text: the answer as a sentence.
+        levels: what a search looked at, in the order of the axis.
+    """
+
+    subject: str
+    statistic: str
+    cell: Cell
+    pair: tuple[str, str]
+    estimate: float | None
+    interval: tuple[float, float] | None
+    answer: str
+    games: int
+    text: str
+    levels: tuple[Level, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question with its answers.
+
+    Attributes:
+        question: the question.
+        title: the question in words.
+        answers: for every cell and pair.
+        summary: whether the pairs of agents agree, in a sentence for each cell or subject.
+    """
+
+    question: Question
+    title: str
+    answers: tuple[Answer, ...]
+    summary: tuple[str, ...]
+
+
+_Asking: TypeAlias = Generator[Wanted, list[_Games], list[Answer]]
+
+
+def answer_questions(plan: StudyPlan, source: Source) -> tuple[Answered, ...]:
+    """Answer all questions of a study side by side."""
+    askings = [
+        (number, asking) for number, question in enumerate(plan.file.question) for asking in _ask(plan, question)
+    ]
+    answers = _play_together([asking for _, asking in askings], source)
+    return tuple(
+        _summarise(
+            plan,
+            question,
+            [answer for (n, _), found in zip(askings, answers, strict=True) if n == number for answer in found],
+        )
+        for number, question in enumerate(plan.file.question)
+    )
+
+
+def _play_together(askings: Sequence[_Asking], source: Source) -> list[list[Answer]]:
+    """Run generators round by round; in each, all games that any of them needs are played together."""
+    answers: list[list[Answer]] = [[] for _ in askings]
+    sent: dict[int, list[_Games] | None] = dict.fromkeys(range(len(askings)))
+    while sent:
+        wanted: dict[int, Wanted] = {}
+        for number, games in sent.items():
+            try:
+                wanted[number] = next(askings[number]) if games is None else askings[number].send(games)
+            except StopIteration as finished:
+                answers[number] = finished.value
+        requests = [request for each in wanted.values() for request in each.requests]
+        played = iter(source.play(requests, sum(each.remaining for each in wanted.values())) if requests else ())
+        sent = {number: [next(played) for _ in each.requests] for number, each in wanted.items()}
+    return answers
+
+
+def expect_games(plan: StudyPlan, question: Question) -> tuple[int, int]:
+    """Return about how many games a question needs beside those of the design, and how many at most."""
+    places = len(question_cells(plan)) * len(plan.file.agents)
+    if isinstance(question, (ThresholdQuestion, FairQuestion)):
+        check = question.check if isinstance(question, FairQuestion) else 0
+        return places * (min(question.games, USUAL_SEARCH) + check), places * (question.games + check)
+    games = places * question.games * (1 + len(question.of)) if isinstance(question, WorthQuestion) else 0
+    return games, games
+
+
+def _ask(plan: StudyPlan, question: Question) -> list[_Asking]:
+    """Return the generators that ask a question: one for each cell and pair, or for each scenario and pair."""
+    if isinstance(question, RankingQuestion):
+        places = [(number, pair) for number in range(len(plan.scenarios)) for pair in plan.file.agents]
+        return [_ask_ranking(plan, question, number, pair) for number, pair in places]
+    ask: Any = {ThresholdQuestion: _ask_threshold, FairQuestion: _ask_fair, WorthQuestion: _ask_worth}[type(question)]
+    return [ask(plan, question, cell, pair) for cell in question_cells(plan) for pair in plan.file.agents]
+
+
+def question_cells(plan: StudyPlan) -> tuple[Cell, ...]:
+    """Return the cells in which questions are asked: those of a grid, or every scenario as it is."""
+    if plan.design.kind == "grid":
+        return plan.cells
+    return tuple(Cell(number, (), ()) for number in range(len(plan.scenarios)))
+
+
+def block_games(pair: tuple[str, str]) -> int:
+    """Return the number of games of a whole chunk of a pair: where an agent plays both sides, twice as many."""
+    return 2 * CHUNK_PAIRS if pair[0] == pair[1] else CHUNK_PAIRS
+
+
+# Searches
+
+
+class Crossing(NamedTuple):
+    """Where a rate crosses a value, on the axis of a factor."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+_SAFE = 3.0
+"""Standard errors of the interval by which a search decides where to play."""
+
+
+class Search:
+    """A sequential search for the place at which a rate, which rises or falls over an axis, crosses a value.
+
+    The rate between two neighbouring levels is interpolated linearly. A place is in the 95 % interval if the games at the
+    levels beside it do not contradict that the rate there is the value (inverse estimation, as for effective doses: Finney
+    1971, "Probit Analysis"; with a line between two levels the interval is Fieller's). Where levels share seeds, their
+    covariance counts. Each mean has two successes and two failures added (Agresti and Coull 1998).
+
+    First both ends and the middle are played. While an interval of three standard errors, which is wide enough that the
+    many decisions of a search hardly ever leave the truth behind, is narrower than the gap between the played levels around
+    the crossing, the gap is halved; otherwise the levels beside that interval get more games. The search ends when the 95 %
+    interval is as narrow as the tolerance (Chow and Robbins 1965, "On the asymptotic theory of fixed-width sequential
+    confidence intervals for the mean"): that depends on its width alone, not on where it lies, so that stopping hardly
+    changes how often it covers the truth. ``scripts/check_questions.py`` counts that.
+
+    Args:
+        positions: of the levels, ascending.
+        rate: the value to be crossed.
+        falls: whether the rate falls over the axis; None where both ends have to tell.
+        budget: games after which the search ends in any case.
+        tolerance: on the axis.
+        block: games are played in multiples of it.
+    """
+
+    def __init__(
+        self, positions: _Floats, rate: float, *, falls: bool | None, budget: int, tolerance: float, block: int
+    ) -> None:
+        self._positions, self._rate, self._falls = positions, rate, falls
+        self._budget, self._tolerance, self._block = budget, tolerance, block
+        self.outcomes: dict[int, _Floats] = {}
+        """The outcomes at each played level, from 0 to 1 each, in the order of their seeds."""
+
+    @property
+    def spent(self) -> int:
+        """The number of games played."""
+        return sum(map(len, self.outcomes.values()))
+
+    @property
+    def falls(self) -> bool:
+        """Whether the rate falls over the axis."""
+        if self._falls is None:
+            first, last = min(self.outcomes), max(self.outcomes)
+            return bool(self.outcomes[first].mean() >= self.outcomes[last].mean())
+        return self._falls
+
+    def wanted(self) -> dict[int, int]:
+        """Return the levels to be played next with the number of games that each should have then; none at the end."""
+        last = len(self._positions) - 1
+        if not self.outcomes:
+            return dict.fromkeys(sorted({0, last // 2, last}), self._block)
+        levels, axis = self._ordered(), self._axis()
+        crossing, around = self.locate(), self.locate(_SAFE)
+        if around.low == around.high or last == 0 or self.spent >= self._budget:
+            return {}
+        low, high, middle, start, stop = np.clip([*crossing[1:], crossing.estimate, *around[1:]], axis[0], axis[-1])
+        piece = int(np.clip(np.searchsorted(axis, middle, "right") - 1, 0, len(axis) - 2))
+        width = max(float(high - low), self._typical_width(piece) if math.isfinite(crossing.estimate) else 0.0)
+        first, second = sorted((levels[piece], levels[piece + 1]))
+        gap = float(axis[piece + 1] - axis[piece])
+        if second - first > 1 and stop - start < gap and gap > 2 * self._tolerance:
+            return {(first + second) // 2: self._block}
+        if width <= self._tolerance:
+            return {}
+        begin = max(int(np.searchsorted(axis, start, "right")) - 1, 0)
+        near = levels[begin : min(int(np.searchsorted(axis, stop, "left")), len(axis) - 1) + 1]
+        fewest = min(len(self.outcomes[level]) for level in near)
+        needed = fewest * min(max((width / self._tolerance) ** 2 - 1, 0), 1)  # at most as many again
+        added = max(min(needed, (self._budget - self.spent) / len(near)), self._block)
+        games = fewest + self._block * math.ceil(added / self._block)
+        return {level: games for level in near if len(self.outcomes[level]) < games}
+
+    def _typical_width(self, piece: int) -> float:
+        """Return the width that an interval at an end of a piece has, with the slope of the rate around the piece.
+
+        In its middle, where both levels tell, intervals are narrower, and so they are where chance makes a piece look steep.
+        If the search ended as soon as one is narrow, it would prefer such intervals.
+        """
+        axis, means, variances, _ = self._estimates()
+        first, last = max(piece - 1, 0), min(piece + 2, len(axis) - 1)
+        fall = float(means[first] - means[last]) / float(axis[last] - axis[first])
+        error = float(np.sqrt(variances[piece : piece + 2].mean()))
+        return 2 * normal_quantile(0.95) * error / fall if fall > 0 else math.inf
+
+    def expected(self) -> int:
+        """Return roughly how many more games the search needs."""
+        crossing, axis = self.locate(), self._axis()
+        width = float(np.subtract(*np.clip([crossing.high, crossing.low], axis[0], axis[-1])))
+        factor = max((width / self._tolerance) ** 2 - 1, 0)
+        return int(min(self.spent * factor, max(self._budget - self.spent, 0)))
+
+    def locate(self, z: float | None = None) -> Crossing:
+        """Return the crossing with its interval of so many standard errors, by default that of 95 %.
+
+        They are on the axis that is turned so that the rate falls, see ``turn``.
+        """
+        axis, means, variances, covariances = self._estimates()
+        excess, z = means - self._rate, z or normal_quantile(0.95)
+        margins = z * np.sqrt(variances)
+        accepted = [self._estimate(axis, means)]
+        for k in range(len(axis) - 1):
+            shares = _accepted_shares(excess[k : k + 2], variances[k : k + 2], covariances[k], z)
+            accepted += (axis[k] + shares * (axis[k + 1] - axis[k])).tolist()
+        accepted += [-math.inf] if excess[0] <= margins[0] else []
+        accepted += [math.inf] if excess[-1] >= -margins[-1] else []
+        return Crossing(accepted[0], min(accepted), max(accepted))
+
+    def _estimate(self, axis: _Floats, means: _Floats) -> float:
+        """Return where the isotonic regression of the means crosses the rate; infinite beyond the ends."""
+        with optional_import("stats"):
+            from scipy.optimize import isotonic_regression  # noqa: PLC0415 - an extra
+        weights = np.array([len(self.outcomes[level]) for level in self._ordered()], np.float64)
+        fitted = isotonic_regression(means, weights=weights, increasing=False).x
+        if fitted[0] < self._rate or fitted[-1] >= self._rate:
+            return -math.inf if fitted[0] < self._rate else math.inf
+        k = int(np.flatnonzero(fitted >= self._rate)[-1])
+        share = (fitted[k] - self._rate) / (fitted[k] - fitted[k + 1])
+        return float(axis[k] + share * (axis[k + 1] - axis[k]))
+
+    def _estimates(self) -> tuple[_Floats, _Floats, _Floats, _Floats]:
+        """Return places, means, their variances, and the covariances of neighbours."""
+        outcomes = [self.outcomes[level] for level in self._ordered()]
+        sizes, sums = (np.array([f(each) for each in outcomes], np.float64) for f in (len, np.sum))
+        means = (sums + 2) / (sizes + 4)
+        squares = np.array([((each - mean) ** 2).sum() for each, mean in zip(outcomes, means, strict=True)])
+        variances = (squares + 2 * means**2 + 2 * (1 - means) ** 2) / (sizes + 4) ** 2
+        covariances = []
+        for one, other in itertools.pairwise(outcomes):
+            common = min(len(one), len(other))
+            both = np.cov(one[:common], other[:common])[0, 1] if common > 1 else 0.0
+            covariances.append(both * common / ((len(one) + 4) * (len(other) + 4)))
+        return self._axis(), means, variances, np.array(covariances, np.float64)
+
+    def _ordered(self) -> list[int]:
+        """Return the played levels in the order in which the rate falls."""
+        return sorted(self.outcomes, reverse=not self.falls)
+
+    def _axis(self) -> _Floats:
+        axis: _Floats = self.turn(self._positions[self._ordered()])
+        return axis
+
+    def turn(self, positions: Any) -> Any:
+        """Turn positions so that the rate falls over the axis; turning twice changes nothing."""
+        return positions if self.falls else -positions
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the rate clearly rises between two levels, against what the search takes for granted."""
+        _, means, variances, _ = self._estimates()
+        rises = means[None, :] - means[:, None]
+        errors = np.sqrt(variances[None, :] + variances[:, None])
+        return bool((np.triu(rises / errors, 1) > 4).any())
+
+
+def _accepted_shares(excess: _Floats, variances: _Floats, covariance: float, z: float) -> _Floats:
+    """Return the ends of the part of a piece in which the interpolated rate is not contradicted, as shares of its length.
+
+    The excess of the rate at a share t is (1 - t) e0 + t e1; its variance follows. Their quotient is z where a quadratic
+    polynomial is 0.
+    """
+    slope = excess[1] - excess[0]
+    v0, v1, c = variances[0], variances[1], covariance
+    coefficients = [
+        slope**2 - z**2 * (v0 + v1 - 2 * c),
+        2 * excess[0] * slope - z**2 * (2 * c - 2 * v0),
+        excess[0] ** 2 - z**2 * v0,
+    ]
+    roots = np.roots(coefficients)
+    shares = np.concatenate([[0.0, 1.0], roots[np.isreal(roots)].real])
+    shares = shares[(shares >= 0) & (shares <= 1)]
+    values = np.polyval(coefficients, shares)
+    return np.asarray(shares[values <= 1e-12], np.float64)
+
+
+def _search(
+    plan: StudyPlan,
+    question: ThresholdQuestion | FairQuestion,
+    cell: Cell,
+    pair: tuple[str, str],
+    search: Search,
+    levels: Sequence[Any],
+    measure: str,
+) -> Generator[Wanted, list[_Games], None]:
+    """Play a search to its end."""
+    _, factor = question.factor
+    config = plan.scenarios[cell.scenario].config
+    while wanted := search.wanted():
+        requests = [
+            Request(plan.vary(cell, factor.overrides(config, levels[level])), pair, games, plan.file.seed)
+            for level, games in wanted.items()
+        ]
+        played = yield Wanted(requests, search.expected() if search.outcomes else 0)
+        for level, games in zip(wanted, played, strict=True):
+            search.outcomes[level] = measure_games(games, measure)
+
+
+def _make_search(
+    plan: StudyPlan, question: ThresholdQuestion | FairQuestion, cell: Cell, pair: tuple[str, str]
+) -> tuple[Search, tuple[Any, ...]]:
+    """Return the search of a question, and its levels."""
+    _, factor = question.factor
+    config = plan.scenarios[cell.scenario].config
+    levels = factor.levels(config)
+    positions = positions_of(levels)
+    steps = np.diff(positions) if len(positions) > 1 else np.ones(1)
+    default = 0.5 * float(steps.min()) if _is_discrete(levels) else float(positions[-1] - positions[0]) / 50
+    rate, falls = (
+        (question.rate, question.find == "largest") if isinstance(question, ThresholdQuestion) else (0.5, None)
+    )
+    search = Search(
+        positions,
+        rate,
+        falls=falls,
+        budget=question.games,
+        tolerance=question.tolerance or default,
+        block=block_games(pair),
+    )
+    return search, levels
+
+
+def _is_discrete(levels: Sequence[Any]) -> bool:
+    """Return whether an answer is one of the levels, rather than a place between them."""
+    return len(levels) < 3 or not all(isinstance(level, float) for level in levels)
+
+
+def _search_levels(search: Search, levels: Sequence[Any]) -> tuple[Level, ...]:
+    """Return what a search looked at."""
+    positions, found = positions_of(levels), []
+    for number in sorted(search.outcomes):
+        outcomes = search.outcomes[number]
+        rate = float(outcomes.mean())
+        interval = wilson_interval(round(float(outcomes.sum())), len(outcomes))
+        found.append(Level(levels[number], float(positions[number]), len(outcomes), rate, interval))
+    return tuple(found)
+
+
+def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
+    name, _ = question.factor
+    search, levels = _make_search(plan, question, cell, pair)
+    yield from _search(plan, question, cell, pair, search, levels, question.measure)
+    crossing, positions = search.locate(), search.turn(positions_of(levels))
+    ordered = list(levels) if search.falls else list(levels)[::-1]
+    places = np.sort(positions)
+
+    def reached(place: float) -> str:
+        """Return the last level before a place; "none" before the first."""
+        number = int(np.searchsorted(places, place + 1e-9, "right")) - 1
+        return "none" if number < 0 else value_text(ordered[number])
+
+    ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
+    rate, subject = f"{question.rate:.0%}".replace("%", " %"), in_words(name)
+    if _is_discrete(levels):
+        answer, least, most = (reached(place) for place in crossing)
+        if not search.falls:
+            least, most = most, least
+    else:
+        answer = "none" if crossing.estimate == -math.inf else f"{_finite(search, crossing.estimate, places):.4g}"
+        least, most = (f"{end:.4g}" for end in ends)
+    wins, span = f"{_verb(question.measure)} {rate}", f"from {value_text(levels[0])} to {value_text(levels[-1])}"
+    if crossing.estimate == -math.inf:
+        said = f"{wins} at no {subject} {span}"
+    elif crossing.estimate == math.inf:
+        answer = reached(math.inf)
+        said = f"{wins} at every {subject} {span}"
+    else:
+        said = f"the {question.find} {subject} for which {wins} is {answer}"
+        said += f" (95 % interval {least} to {most})" if least != most else f" (95 % interval: {answer} alone)"
+        said += f"; the rate is {rate} at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+    said += f"; {search.spent:,} games"
+    if search.contradicts:
+        said += ". The rate does not change in one direction over these values: there may be several such values"
+    estimate = search.turn(crossing.estimate)
+    return [
+        Answer(
+            subject,
+            f"{question.find} value",
+            cell,
+            pair,
+            estimate if math.isfinite(estimate) else None,
+            (ends[0], ends[1]),
+            answer,
+            search.spent,
+            f"With {short_pair(pair)}, {said}.",
+            _search_levels(search, levels),
+        )
+    ]
+
+
+def _finite(search: Search, place: float, places: _Floats) -> float:
+    return float(search.turn(float(np.clip(place, places[0], places[-1]))))
+
+
+def _end(end: float) -> str:
+    return f"{end:.2f}" if math.isfinite(end) else "beyond"
+
+
+def _verb(measure: str) -> str:
+    return {"alpha wins": "alpha wins", "bravo wins": "bravo wins", "draws": "games are drawn"}[measure]
+
+
+def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
+    name, factor = question.factor
+    search, levels = _make_search(plan, question, cell, pair)
+    yield from _search(plan, question, cell, pair, search, levels, BALANCE)
+    crossing, positions = search.locate(), positions_of(levels)
+    place = float(np.clip(search.turn(crossing.estimate), positions[0], positions[-1]))
+    played = sorted(search.outcomes)
+    means = np.interp(positions, positions[played], [search.outcomes[level].mean() for level in played])
+    beside = np.clip(np.searchsorted(positions, place) + np.array([-1, 0]), 0, len(levels) - 1)
+    best = int(min(beside, key=lambda level: (abs(means[level] - 0.5), level)))
+    ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
+    text = (
+        f"With {short_pair(pair)}, {in_words(name)} = {value_text(levels[best])} comes closest to half for both sides"
+    )
+    if math.isfinite(crossing.estimate):
+        text += f"; exactly half would be at {place:.2f} ({_end(ends[0])} to {_end(ends[1])})"
+    else:
+        text += f"; no value from {value_text(levels[0])} to {value_text(levels[-1])} is fair"
+    answers = [
+        Answer(
+            in_words(name),
+            "fair value",
+            cell,
+            pair,
+            search.turn(crossing.estimate) if math.isfinite(crossing.estimate) else None,
+            (ends[0], ends[1]),
+            value_text(levels[best]),
+            search.spent,
+            f"{text}; {search.spent:,} games.",
+            _search_levels(search, levels),
+        )
+    ]
+    if question.check:
+        overrides = factor.overrides(plan.scenarios[cell.scenario].config, levels[best])
+        size = block_games(pair)
+        count = size * math.ceil(question.check / size)
+        (games,) = yield Wanted([Request(plan.vary(cell, overrides), pair, count, plan.file.seed + CHECK_SEED)])
+        values = measure_games(games, BALANCE)
+        mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
+        low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
+        text = f"In {count:,} new games alpha wins {mean:.1%} of them, a draw counting half ({100 * low:.1f} to {high:.1%})."
+        answers.append(Answer(in_words(name), BALANCE, cell, pair, mean, (low, high), f"{mean:.1%}", count, text))
+    return answers
+
+
+# Differences
+
+
+def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
+    config, seed = plan.config(cell), plan.file.seed
+    games = question.games + (question.games % 2 if pair[0] == pair[1] else 0)
+    changed = [
+        plan.vary(cell, {key: resolve_value(config, key, value) for key in expand_keys(keys)})
+        for keys, value in question.changes.values()
+    ]
+    before, *after = yield Wanted([Request(each, pair, games, seed) for each in (cell, *changed)])
+    answers = []
+    for (name, (_, value)), played in zip(question.changes.items(), after, strict=True):
+        estimate, low, high = compare_games(before, played, question.measure)
+        shown = difference_text(question.measure, estimate, low, high)
+        change = f"{in_words(name)} {'by' if is_relative(value) else 'to'} {value_text(value)}"
+        text = f"With {short_pair(pair)}, changing the {change} changes {_NOUNS[question.measure]} by {shown}; {games:,} games each."
+        answers.append(
+            Answer(change, f"difference in {question.measure}", cell, pair, estimate, (low, high), shown, games, text)
+        )
+    return answers
+
+
+_NOUNS = {
+    "alpha wins": "the share of games that alpha wins",
+    "bravo wins": "the share of games that bravo wins",
+    "draws": "the share of drawn games",
+    "alpha score": "alpha's score",
+    "bravo score": "bravo's score",
+    "margin": "the margin",
+    "turns": "the number of turns",
+}
+
+
+def compare_games(before: _Games, after: _Games, measure: str) -> tuple[float, float, float]:
+    """Return the mean difference of a measure between games that share seeds, one by one, with its 95 % interval."""
+    values = measure_games(after, measure) - measure_games(before, measure)
+    return paired_interval(values, is_rate=measure in RATES)
+
+
+def difference_text(measure: str, estimate: float, low: float, high: float) -> str:
+    """Return a difference for people; of rates in percentage points."""
+    if measure in RATES:
+        return f"{100 * estimate:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
+    return f"{estimate:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+# Rankings
+
+
+class FactorEffect(NamedTuple):
+    """How much a factor matters.
+
+    Attributes:
+        name: of the factor.
+        effect: Morris' mean absolute elementary effect, or the Sobol' index of total order.
+        margin: half the width of its 95 % interval, by bootstrap.
+        other: the standard deviation of the elementary effects, which tells interactions; or the index of first order.
+        other_margin: of the index of first order.
+        mean: the mean elementary effect, with its sign; None for Sobol' indices.
+    """
+
+    name: str
+    effect: float
+    margin: float
+    other: float
+    other_margin: float | None
+    mean: float | None
+
+
+def rank_factors(design: Design, values: _Floats) -> list[FactorEffect]:
+    """Rank the factors of a design by what they do to a value, the one that matters most first.
+
+    By the elementary effects of Morris (1991, "Factorial sampling plans for preliminary computational experiments") with
+    the mean absolute effect of Campolongo et al. (2007), or by Sobol' indices (Saltelli et al. 2010, "Variance based
+    sensitivity analysis of model output").
+
+    Args:
+        design: Morris trajectories or Saltelli's points.
+        values: (points,), the value at every point.
+
+    Raises:
+        MissingPackageError: SALib is not installed.
+    """
+    with optional_import("study"):
+        from SALib.analyze import morris, sobol  # noqa: PLC0415 - an extra
+    names, seed = design.names, design.seed % 2**32
+    if np.ptp(values) == 0:
+        is_morris = design.kind == "morris"
+        return [
+            FactorEffect(name, 0.0, 0.0, 0.0, None if is_morris else 0.0, 0.0 if is_morris else None) for name in names
+        ]
+    options = {"num_resamples": RESAMPLES, "conf_level": 0.95, "seed": seed}
+    if design.kind == "morris":
+        found = morris.analyze(design.problem, design.units, values, num_levels=MORRIS_LEVELS, **options)
+        rows = zip(names, found["mu_star"], found["mu_star_conf"], found["sigma"], found["mu"], strict=True)
+        effects = [FactorEffect(name, float(a), float(b), float(c), None, float(d)) for name, a, b, c, d in rows]
+    else:
+        found = sobol.analyze(design.problem, values, calc_second_order=False, **options)
+        columns = (found[key] for key in ("ST", "ST_conf", "S1", "S1_conf"))
+        rows = zip(names, *columns, strict=True)
+        effects = [FactorEffect(name, float(a), float(b), float(c), float(d), None) for name, a, b, c, d in rows]
+    return sorted(effects, key=lambda effect: -effect.effect)
+
+
+def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair: tuple[str, str]) -> _Asking:
+    cells = [cell for cell in plan.cells if cell.scenario == scenario]
+    played = yield Wanted([Request(cell, pair, plan.file.games, plan.file.seed) for cell in cells])
+    values = [measure_games(games, question.measure) for games in played]
+    means = np.array([each.mean() for each in values])
+    total, noise = float(means.var()), float(np.mean([each.var() / len(each) for each in values]))
+    is_morris, games = plan.design.kind == "morris", sum(map(len, played))
+    cell, answers = Cell(scenario, (), ()), []
+    scale = 100 if question.measure in RATES and is_morris else 1
+    unit = " points" if scale == 100 else ""
+    for rank, effect in enumerate(rank_factors(plan.design, means), start=1):
+        interval = max(effect.effect - effect.margin, 0.0), effect.effect + effect.margin
+        shown = f"{scale * effect.effect:.3g}{unit} ({scale * interval[0]:.3g} to {scale * interval[1]:.3g})"
+        statistic = "mean absolute effect" if is_morris else "total-order index"
+        text = f"{rank}. {in_words(effect.name)}: {statistic} {shown}"
+        answers.append(Answer(effect.name, statistic, cell, pair, effect.effect, interval, str(rank), games, text))
+        others = (
+            {"mean effect": (effect.mean, None), "spread of effects": (effect.other, None)}
+            if is_morris
+            else {"first-order index": (effect.other, effect.other_margin)}
+        )
+        for name, (estimate, margin) in others.items():
+            assert estimate is not None
+            ends = None if margin is None else (estimate - margin, estimate + margin)
+            answers.append(Answer(effect.name, name, cell, pair, estimate, ends, str(rank), games, ""))
+    if total > 0:
+        share = min(noise / total, 1.0)
+        text = f"Chance in {plan.file.games:,} games a cell is {share:.1%} of the variance between cells."
+        answers.append(Answer("", "share of chance", cell, pair, share, None, f"{share:.1%}", games, text))
+    return answers
+
+
+# Do the pairs of agents agree?
+
+
+def question_title(question: Question) -> str:
+    """Return a question in words."""
+    if question.title is not None:
+        return question.title
+    if isinstance(question, ThresholdQuestion):
+        name, measure = in_words(question.factor[0]), question.measure
+        rate = f"{question.rate:.0%}".replace("%", " %")
+        return f"What is the {question.find} {name} for which {_verb(measure)} {rate}?"
+    if isinstance(question, FairQuestion):
+        return f"Which {in_words(question.factor[0])} makes the scenario fair?"
+    if isinstance(question, WorthQuestion):
+        return f"How much are changes worth ({question.measure})?"
+    return f"Which factors matter most ({question.measure})?"
+
+
+def _summarise(plan: StudyPlan, question: Question, answers: Sequence[Answer]) -> Answered:
+    groups: dict[tuple[Any, ...], list[Answer]] = {}
+    for answer in answers:
+        if answer.statistic == BALANCE or answer.text == "" or answer.subject == "":
+            continue
+        subject = () if isinstance(question, RankingQuestion) else (answer.subject,)
+        groups.setdefault((plan.describe(answer.cell), *subject), []).append(answer)
+    several = len({key[0] for key in groups}) > 1
+    sentences = []
+    for key, group in groups.items():
+        sentence = _agreement(question, group)
+        if sentence:
+            sentences.append(f"{key[0]}: {sentence}" if several and key[0] else sentence)
+    return Answered(question, question_title(question), tuple(answers), tuple(sentences))
+
+
+def _agreement(question: Question, answers: Sequence[Answer]) -> str:
+    """Return whether the pairs of agents agree, in a sentence; "" for a single pair."""
+    if isinstance(question, RankingQuestion):
+        answers = [answer for answer in answers if answer.answer == "1"]
+    pairs = len(answers)
+    if pairs < 2:
+        return ""
+    everybody = "both pairs of agents" if pairs == 2 else f"all {pairs} pairs of agents"
+    if isinstance(question, RankingQuestion):
+        first = {in_words(answer.subject) for answer in answers}
+        if len(first) == 1:
+            return f"With {everybody}, what matters most is the same: {first.pop()}."
+        return f"The ranking depends on the agents: what matters most is {_list(answers, lambda each: in_words(each.subject))}"
+    if isinstance(question, WorthQuestion):
+        signs = {_sign(answer) for answer in answers}
+        if len(signs) == 1:
+            verb = {1: "raises", -1: "lowers", 0: "does not clearly change"}[signs.pop()]
+            return f"Changing the {answers[0].subject} {verb} {_NOUNS[question.measure]} with {everybody}."
+        return f"What changing the {answers[0].subject} does depends on the agents: {_list(answers, lambda each: each.answer)}"
+    if len({answer.answer for answer in answers}) == 1:
+        return f"With {everybody} the answer is the same: {answers[0].answer}."
+    lows, highs = zip(*(answer.interval or (-math.inf, math.inf) for answer in answers), strict=True)
+    listed = _list(answers, lambda each: each.answer)
+    if max(lows) <= min(highs):
+        return f"The pairs of agents differ by no more than chance: {listed}"
+    return f"The answer depends on the agents: {listed}"
+
+
+def _sign(answer: Answer) -> int:
+    low, high = answer.interval or (-math.inf, math.inf)
+    return int(low > 0) - int(high < 0)
+
+
+def _list(answers: Sequence[Answer], say: Any) -> str:
+    return "; ".join(f"{say(answer)} with {short_pair(answer.pair)}" for answer in answers) + "."
+
+
+def answer_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for every answer, by the names of columns."""
+    rows, typed = [], {}
+    for index, name in enumerate(plan.file.factors):
+        values = [cell.values[index] for cell in plan.cells]
+        typed[name] = dict(zip(map(value_text, values), column_values(values), strict=True))
+    for number, each in enumerate(answered):
+        for answer in each.answers:
+            where = dict(zip(typed, map(value_text, answer.cell.values), strict=False))
+            low, high = answer.interval or (None, None)
+            rows.append(
+                {
+                    "question": number,
+                    "kind": each.question.kind,
+                    "title": each.title,
+                    "scenario": plan.scenarios[answer.cell.scenario].name,
+                    **{name: texts.get(where.get(name, "")) for name, texts in typed.items()},
+                    "alpha": answer.pair[0],
+                    "bravo": answer.pair[1],
+                    "subject": answer.subject,
+                    "statistic": answer.statistic,
+                    "answer": answer.answer,
+                    "estimate": answer.estimate,
+                    "low": _bounded(low),
+                    "high": _bounded(high),
+                    "games": answer.games,
+                    "text": answer.text,
+                    **stamp,
+                }
+            )
+    return rows
+
+
+def _bounded(end: float | None) -> float | None:
+    return end if end is not None and math.isfinite(end) else None

@@ -1,0 +1,817 @@
+"""Studies: what is played for a study file, the results, and how two studies differ. A sweep is the short form of one.
+
+Games are played in blocks of up to ``CHUNK_PAIRS`` pairs and kept by what they depend on: configuration, agents, seed and
+place in the match. A study's folder can therefore be resumed, asked further questions and given further values; the games
+that it has already are not played again.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from geo_patrol.agents.isolation.agent import MOVE_TIME
+from geo_patrol.agents.playing import check_pair
+from geo_patrol.agents.protocol import Agent, agent_name
+from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.errors import ConfigError
+from geo_patrol.evaluation.campaign import (
+    CampaignOptions,
+    FolderError,
+    Journal,
+    check_options,
+    digest_files,
+    read_plan,
+    read_seed,
+)
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves, play_chunk
+from geo_patrol.evaluation.executors import AgentCache, ProcessExecutor, Progress, check_processes, play_chunks
+from geo_patrol.evaluation.match import check_games, warm_up
+from geo_patrol.evaluation.questions import (
+    GAME,
+    MEASURES,
+    RATES,
+    Answered,
+    Request,
+    answer_questions,
+    answer_rows,
+    compare_games,
+    expect_games,
+    measure_games,
+    question_cells,
+)
+from geo_patrol.evaluation.results import DRAW, Failure, to_frame
+from geo_patrol.evaluation.statistics import student_quantile, wilson_interval
+from geo_patrol.evaluation.study_file import (
+    MAX_CELLS,
+    Cell,
+    RankingQuestion,
+    StudyFile,
+    StudyPlan,
+    WorthQuestion,
+    column_values,
+    expand_keys,
+    parse_settings,
+    parse_study,
+    parse_variations,
+    plan_study,
+    read_study_file,
+    resolve_value,
+    value_text,
+)
+from geo_patrol.files import atomic_write
+from geo_patrol.notation import read_reasons
+from geo_patrol.versions import __version__
+
+STUDY = "study.json"
+"""What a folder's study is, without the files that it was made of."""
+MAX_CURVES = 1_000
+"""Cells and pairs of a study that has curves."""
+CURVE_TURNS = 200
+"""Curves go up to this turn."""
+
+Table: TypeAlias = Literal["results", "curves", "answers"]
+_Pair: TypeAlias = tuple[str, str]
+_Seats: TypeAlias = Mapping[_Pair, tuple[str | Agent, str | Agent]]
+
+
+# Blocks of games
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Consecutive games of a cell and a pair of agents; ``key`` is a digest of what they depend on."""
+
+    cell: Cell
+    pair: _Pair
+    seed: int
+    index: int
+    num_pairs: int
+    key: str
+
+    @property
+    def games(self) -> int:
+        return self.num_pairs * (2 if self.pair[0] == self.pair[1] else 1)
+
+
+@dataclass(frozen=True)
+class _Played:
+    games: NDArray[np.void]
+    curve: NDArray[np.int32]
+    failures: tuple[Failure, ...]
+
+
+class _BlockRecord(BaseModel):
+    """A block that was played, as plain data: a line of a journal."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    block: str
+    seconds: float
+    failures: list[Failure]
+    winner: list[int]
+    scores: list[list[int]]
+    turns: list[int]
+    reasons: list[int]
+    illegal_orders: list[list[int]]
+    curve: list[list[int]]
+
+    @classmethod
+    def of(cls, block: _Block, played: _Played, seconds: float) -> Self:
+        """Return the record of a block."""
+        columns = {name: played.games[name].tolist() for name in GAME.names or ()}
+        failures, curve = list(played.failures), played.curve.tolist()
+        return cls(block=block.key, seconds=seconds, failures=failures, curve=curve, **columns)
+
+    def read(self) -> _Played | None:
+        """Return what was played; None if the columns do not fit."""
+        games = np.zeros(len(self.winner), GAME)
+        try:
+            for name in GAME.names or ():
+                column = np.array(getattr(self, name), games.dtype[name].base)
+                if column.shape != games[name].shape:
+                    return None
+                games[name] = column
+            curve = np.array(self.curve, np.int32).reshape(-1, len(CURVE))
+        except (ValueError, OverflowError):  # rows of different lengths, numbers that are too large
+            return None
+        if not np.isin(games["winner"], (DRAW, 0, 1)).all():
+            return None
+        return _Played(games, curve, tuple(self.failures))
+
+
+def _parse_record(line: bytes) -> tuple[str, _Played] | None:
+    try:
+        record = _BlockRecord.model_validate_json(line)
+    except ValidationError:
+        return None
+    played = record.read()
+    return None if played is None else (record.block, played)
+
+
+def _by_side(chunk: PlayedChunk) -> _Played:
+    """Return the games of a chunk by side rather than by agent."""
+    result = chunk.result
+    games, numbers, alpha = np.zeros(len(result), GAME), np.arange(len(result)), result.first_side
+    games["winner"] = np.where(result.winner == DRAW, DRAW, result.winner ^ alpha)
+    for name in ("scores", "illegal_orders"):
+        by_agent = result.games[name]
+        games[name] = np.stack([by_agent[numbers, alpha], by_agent[numbers, 1 - alpha]], axis=1)
+    games["turns"], games["reasons"] = result.turns, result.reasons
+    return _Played(games, chunk.curve.astype(np.int32), result.failures)
+
+
+class _Blocks:
+    """The chunks of blocks; each is made when it is asked for."""
+
+    def __init__(self, player: "_Player", blocks: Sequence[_Block]) -> None:
+        self._player, self._blocks = player, blocks
+        self.games = sum(block.games for block in blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __getitem__(self, number: int) -> Chunk:
+        block = self._blocks[number]
+        alpha, bravo = block.pair
+        return Chunk(
+            number=number,
+            agents=self._player.seats[block.pair],
+            names=(alpha, bravo if bravo != alpha else f"{bravo} (2)"),
+            is_self_play=alpha == bravo,
+            config=self._player.config(block.cell),
+            seed=block.seed,
+            index=block.index,
+            num_pairs=block.num_pairs,
+            move_time=self._player.move_time,
+            swaps=alpha == bravo,
+        )
+
+    def games_of(self, number: int) -> int:
+        return self._blocks[number].games
+
+
+class _Player:
+    """Plays the games of a study, or takes them from its journal. A context manager.
+
+    Args:
+        plan: the study.
+        seats: the agents of every pair.
+        options: see ``CampaignOptions``.
+        journal: where finished games are; None keeps them in memory alone.
+        plays: whether missing games are played; otherwise they are an error.
+    """
+
+    def __init__(
+        self, plan: StudyPlan, seats: _Seats, options: CampaignOptions, journal: Journal | None, *, plays: bool = True
+    ) -> None:
+        self.plan, self.seats = plan, seats
+        self.move_time = options.get("move_time", MOVE_TIME)
+        self._processes, self._executor = options.get("processes"), options.get("executor")
+        self._progress: Progress = options.get("progress") or (lambda _done, _total: None)
+        self._journal, self._plays, self._stack = journal, plays, ExitStack()
+        self._is_warm, self._done = False, 0
+        self.config: Callable[[Cell], GameConfig] = lru_cache(maxsize=64)(self._load_config)
+        self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
+        self._files = {pair: digest_files(pair) for pair in plan.file.agents}
+        self._played: dict[str, _Played] = {} if journal is None else dict(journal.read(_parse_record))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, error: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(error, value, trace)  # which ends workers that play
+
+    def play(self, requests: Sequence[Request], remaining: int = 0) -> list[NDArray[np.void]]:
+        """Return the games of every request, see ``questions.Source``."""
+        blocks = {block.key: block for request in requests for block in self.blocks(request)}
+        missing = [block for key, block in blocks.items() if key not in self._played]
+        found = sum(block.games for block in blocks.values()) - sum(block.games for block in missing)
+        self._done += found
+        if missing:
+            self._play(missing, remaining)
+        return [
+            np.concatenate([self._played[block.key].games for block in self.blocks(request)]) for request in requests
+        ]
+
+    def _play(self, blocks: Sequence[_Block], remaining: int) -> None:
+        if not self._plays:
+            raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
+        if not self._is_warm:
+            agents = {
+                name: agent for pair, seats in self.seats.items() for name, agent in zip(pair, seats, strict=True)
+            }
+            warm_up(agents.values(), self.plan.scenarios[0].config)
+            self._is_warm = True
+        round_, done = _Blocks(self, blocks), self._done
+        total = done + round_.games + remaining
+        played = play_chunks(
+            round_,
+            executor=self._workers(len(blocks) > 1 or remaining > 0),
+            processes=1,
+            progress=lambda games, _all: self._progress(done + games, total),
+        )
+        with closing(played):
+            for chunk, result in played:
+                block, finished = blocks[chunk.number], _by_side(result)
+                if self._journal is not None:
+                    self._journal.append(_BlockRecord.of(block, finished, result.result.seconds))
+                self._played[block.key] = finished
+        self._done += round_.games
+
+    def _workers(self, several: bool) -> Executor | None:
+        """Return the executor; None to play in this process."""
+        if self._executor is None and several and check_processes(self._processes) > 1:
+            self._executor = self._stack.enter_context(ProcessExecutor(check_processes(self._processes)))
+        return self._executor
+
+    def blocks(self, request: Request) -> Iterator[_Block]:
+        """Yield the blocks of a request."""
+        cell, pair, games, seed = request
+        pairs = games // 2 if pair[0] == pair[1] else games
+        where = [self._scenarios[cell.scenario], cell.overrides, pair, self._files[pair], seed]
+        prefix = hashlib.sha256(json.dumps(where, sort_keys=True).encode())
+        for index in range(-(-pairs // CHUNK_PAIRS)):
+            num_pairs, digest = min(CHUNK_PAIRS, pairs - CHUNK_PAIRS * index), prefix.copy()
+            digest.update(f"{index} {num_pairs}".encode())
+            yield _Block(cell, pair, seed, index, num_pairs, digest.hexdigest()[:24])
+
+    def curve(self, request: Request) -> NDArray[np.int64]:
+        """Return the curve of a request that was played."""
+        return join_curves([self._played[block.key].curve.astype(np.int64) for block in self.blocks(request)])
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Return the failures of agents in all games, in the order of their keys."""
+        return tuple(failure for key in sorted(self._played) for failure in self._played[key].failures)
+
+    def _load_config(self, cell: Cell) -> GameConfig:
+        return self.plan.config(cell)
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+# Results
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study that was played.
+
+    Attributes:
+        plan: the file with its scenarios and cells.
+        games: by cell and pair of agents, in their order, records of layout ``questions.GAME``.
+        curves: likewise, (turns, 5), see ``chunks.CURVE``; empty for more than a thousand cells and pairs.
+        answered: questions and answers.
+        failures: failures of agents.
+        digest: hash of everything that the games depend on.
+    """
+
+    plan: StudyPlan
+    games: Mapping[tuple[int, int], NDArray[np.void]]
+    curves: Mapping[tuple[int, int], NDArray[np.int64]]
+    answered: tuple[Answered, ...]
+    failures: tuple[Failure, ...] = ()
+    digest: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        plan = self.plan
+        varied = ", ".join(plan.file.factors) or "nothing"
+        pairs = ", ".join(f"{alpha}-{bravo}" for alpha, bravo in plan.file.agents)
+        return (
+            f"<Study {plan.file.title!r}: {varied} varied in {len(plan.cells):,} cells, {pairs},"
+            f" {plan.file.games:,} games per cell and pair, seed {plan.file.seed}, {self.digest}>"
+        )
+
+    @property
+    def stamp(self) -> dict[str, Any]:
+        """What every row says about where it is from."""
+        return {"seed": self.plan.file.seed, "geo_patrol": __version__, "study": self.digest}
+
+    def places(self) -> Iterator[tuple[int, Cell, int, _Pair]]:
+        """Yield the index of every cell, the cell, the index of every pair of agents, and the pair."""
+        for number, cell in enumerate(self.plan.cells):
+            for index, pair in enumerate(self.plan.file.agents):
+                yield number, cell, index, pair
+
+    def measures(self) -> tuple[str, ...]:
+        """Return the measures of ``rows``; how games ended only as far as it happened in some game."""
+        bits = int(np.bitwise_or.reduce([int(np.bitwise_or.reduce(games["reasons"])) for games in self.games.values()]))
+        return (*MEASURES, *(f"ended: {reason.in_words}" for reason in read_reasons(bits)), *_ILLEGAL)
+
+    def rows(self, table: Table = "results") -> list[dict[str, Any]]:
+        """Return the rows of a table, by the names of columns.
+
+        ``results`` has one for each cell, pair of agents and measure; ``curves`` for each turn; ``answers`` for each answer.
+        """
+        return list(self._rows(table))
+
+    def columns(self, table: Table = "results") -> dict[str, list[Any]]:
+        """Return the columns of a table, see ``rows``; they take a third of the memory."""
+        columns: dict[str, list[Any]] = {}
+        for row in self._rows(table):
+            for name, value in row.items():
+                columns.setdefault(name, []).append(value)
+        return columns
+
+    def _rows(self, table: Table) -> Iterator[dict[str, Any]]:
+        if table == "answers":
+            yield from answer_rows(self.plan, self.answered, self.stamp)
+        elif table == "curves":
+            for place in self.places():
+                yield from self._curve_rows(*place)
+        elif table == "results":
+            measures = self.measures()
+            for place in self.places():
+                yield from self._result_rows(*place, measures)
+        else:
+            raise ValueError(f"table must be 'results', 'curves' or 'answers', got {table!r}")
+
+    @cached_property
+    def _factor_values(self) -> list[tuple[Any, ...]]:
+        """The values of the factors in every cell, each factor's of one type."""
+        columns = list(zip(*(cell.values for cell in self.plan.cells), strict=True))
+        return list(zip(*map(column_values, columns), strict=True)) if columns else [() for _ in self.plan.cells]
+
+    def to_frame(self, table: Table = "results") -> Any:
+        """Return a table as a ``pandas.DataFrame``, see ``rows``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        return to_frame(self.columns(table))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study with all results as plain data for JSON; nothing in it depends on time or machine."""
+        return {
+            "study": self.plan.file.model_dump(mode="json", exclude_none=True),
+            "scenarios": [
+                {"name": each.name, "config": each.source, "set": dict(each.overrides), "values": each.config.to_dict()}
+                for each in self.plan.scenarios
+            ],
+            **self.stamp,
+            "results": [self._to_dict(*place) for place in self.places()],
+            "answers": self.rows("answers"),
+            "summaries": [{"question": each.title, "summary": list(each.summary)} for each in self.answered],
+            "failures": [asdict(failure) for failure in self.failures],
+        }
+
+    def _to_dict(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
+        games = self.games[number, index]
+        found = {measure: summarise_games(games, measure, ()) for measure in MEASURES}
+        return {
+            "scenario": self.plan.scenarios[cell.scenario].name,
+            "values": dict(zip(self.plan.file.factors, cell.values, strict=True)),
+            "alpha": pair[0],
+            "bravo": pair[1],
+            "games": len(games),
+            **{measure: [each["mean"], each["low"], each["high"]] for measure, each in found.items()},
+        }
+
+    def _where(self, number: int, cell: Cell, pair: _Pair) -> dict[str, Any]:
+        scenario = self.plan.scenarios[cell.scenario]
+        overrides = {**scenario.overrides, **dict(cell.overrides)}
+        return {
+            "title": self.plan.file.title,
+            "scenario": scenario.name,
+            "config": scenario.source,
+            "overrides": "; ".join(f"{key}={value_text(value)}" for key, value in sorted(overrides.items())),
+            **dict(zip(self.plan.file.factors, self._factor_values[number], strict=True)),
+            "alpha": pair[0],
+            "bravo": pair[1],
+        }
+
+    def _result_rows(
+        self, number: int, cell: Cell, index: int, pair: _Pair, measures: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        games, where, stamp = self.games[number, index], self._where(number, cell, pair), self.stamp
+        for measure in measures:
+            yield {**where, "measure": measure, **summarise_games(games, measure, self.plan.file.quantiles), **stamp}
+
+    def _curve_rows(self, number: int, cell: Cell, index: int, pair: _Pair) -> Iterator[dict[str, Any]]:
+        curve = self.curves.get((number, index))
+        if curve is None:
+            return
+        games, where, stamp = len(self.games[number, index]), self._where(number, cell, pair), self.stamp
+        for turn, counts in enumerate(curve[:CURVE_TURNS], start=1):
+            means = dict(zip(CURVE, (counts / games).tolist(), strict=True))
+            yield {**where, "turn": turn, "games": games, **means, **stamp}
+
+
+_ILLEGAL = ("alpha illegal orders", "bravo illegal orders")
+
+
+def _values_of(games: NDArray[np.void], measure: str) -> NDArray[np.float64]:
+    if measure in _ILLEGAL:
+        return np.asarray(games["illegal_orders"][:, _ILLEGAL.index(measure)], np.float64)
+    if measure.startswith("ended: "):
+        bits, kinds = np.unique(games["reasons"], return_inverse=True)
+        name = measure.removeprefix("ended: ")
+        held = [any(reason.in_words == name for reason in read_reasons(value)) for value in bits.tolist()]
+        return np.array(held, np.float64)[kinds]
+    return measure_games(games, measure)
+
+
+def is_rate(measure: str) -> bool:
+    """Return whether a measure is a share of games."""
+    return measure in RATES or measure.startswith("ended: ")
+
+
+def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
+    """Return number of games, mean, 95 % interval, standard deviation and quantiles of a measure; a rate has no quantiles."""
+    values = _values_of(games, measure)
+    mean, size = float(values.mean()), len(values)
+    deviation = float(values.std(ddof=1)) if size > 1 else 0.0
+    named = {f"q{100 * share:04.1f}".replace(".0", "") if share < 1 else "q100": share for share in quantiles}
+    if is_rate(measure):
+        low, high = wilson_interval(round(float(values.sum())), size)
+        found: dict[str, float | None] = dict.fromkeys(named)
+    else:
+        margin = student_quantile(0.95, size - 1) * deviation / size**0.5 if size > 1 else 0.0
+        low, high = mean - margin, mean + margin
+        found = dict(zip(named, np.quantile(values, list(named.values())).tolist(), strict=True))
+    return {"games": size, "mean": mean, "low": low, "high": high, "sd": deviation, **found}
+
+
+# Playing and reading
+
+
+StudySource: TypeAlias = str | Path | Mapping[str, Any] | StudyFile | StudyPlan
+"""The path of a study file, the same content as a mapping, or what was made of it."""
+
+
+def play_study(source: StudySource, **options: Unpack[CampaignOptions]) -> Study:
+    """Play a study and answer its questions.
+
+    Args:
+        source: the path of a study file, the same content as a mapping, or a ``StudyFile`` or ``StudyPlan``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``. In a folder, a
+            study that was interrupted goes on; it may also have got further questions or values.
+
+    Raises:
+        ConfigError: the file, a configuration, a key or a value is wrong, in any cell; nothing is played then.
+        AgentError: a user-defined agent cannot be made.
+        FolderError: the folder holds something else.
+        MissingPackageError: the design or a question needs a package that is not installed.
+        ValueError: another argument is wrong.
+    """
+    return _run(load_plan(source), None, options)
+
+
+def load_plan(source: StudySource) -> StudyPlan:
+    """Read and resolve a study, see ``play_study``."""
+    if isinstance(source, StudyPlan):
+        return source
+    file, folder = (source, Path.cwd()) if isinstance(source, StudyFile) else read_study_file(source)
+    return plan_study(file, folder)
+
+
+def _run(plan: StudyPlan, seats: _Seats | None, options: CampaignOptions) -> Study:
+    _check_questions(plan)
+    seats = {pair: pair for pair in plan.file.agents} if seats is None else seats
+    agents = list(dict.fromkeys(agent for pair in seats.values() for agent in pair))
+    checked = check_options(agents, **options)
+    folder = options.get("folder")
+    identity = {
+        "kind": "study",
+        "geo_patrol": __version__,
+        "title": plan.file.title,
+        "seed": plan.file.seed,
+        "move_time": checked.get("move_time", MOVE_TIME),
+    }
+    with ExitStack() as stack:
+        journal = None
+        if folder is not None:
+            journal = stack.enter_context(closing(Journal(Path(folder), identity)))
+            with atomic_write(Path(folder) / STUDY) as file:
+                file.write(json.dumps(_saved(plan), indent=1) + "\n")
+        return _collect(stack.enter_context(_Player(plan, seats, checked, journal)))
+
+
+def _check_questions(plan: StudyPlan) -> None:
+    """Build the configurations that questions ask about, so that a wrong value is found before anything is played."""
+    places = len(question_cells(plan)) * len(plan.file.agents) * len(plan.file.question)
+    if places > MAX_CELLS:
+        raise ConfigError(
+            f"the questions are asked {places:,} times, for every cell and pair of agents; {MAX_CELLS:,} are allowed"
+        )
+    for question in plan.file.question:
+        for scenario in plan.scenarios:
+            if isinstance(question, WorthQuestion):
+                for keys, value in question.changes.values():
+                    changed = {key: resolve_value(scenario.config, key, value) for key in expand_keys(keys)}
+                    load_config(scenario.config, changed)
+            elif not isinstance(question, RankingQuestion):
+                name, factor = question.factor
+                if name in plan.file.factors:
+                    raise ConfigError(f"{name} is a factor of the study and what a question searches: choose one")
+                levels = factor.levels(scenario.config)
+                for level in (levels[0], levels[-1]):
+                    load_config(scenario.config, factor.overrides(scenario.config, level))
+
+
+def _saved(plan: StudyPlan) -> dict[str, Any]:
+    """Return a study as plain data from which it can be planned again without its files."""
+    return {
+        "format": "geo_patrol study",
+        "version": 1,
+        "study": plan.file.model_dump(mode="json", exclude_none=True),
+        "configs": [scenario.base.to_dict() for scenario in plan.scenarios],
+    }
+
+
+def _collect(player: _Player) -> Study:
+    """Play the cells of the design, then the questions."""
+    plan = player.plan
+    requests = {
+        (number, index): Request(cell, pair, plan.file.games, plan.file.seed)
+        for number, cell in enumerate(plan.cells)
+        for index, pair in enumerate(plan.file.agents)
+    }
+    expected = sum(expect_games(plan, question)[0] for question in plan.file.question)
+    games = dict(zip(requests, player.play(list(requests.values()), expected), strict=True))
+    answered = answer_questions(plan, player)
+    has_curves = len(requests) <= MAX_CURVES
+    curves = {place: player.curve(request) for place, request in requests.items()} if has_curves else {}
+    files = {" ".join(pair): found for pair in plan.file.agents if (found := digest_files(pair))}
+    digest = _digest([__version__, _saved(plan), files, player.move_time])[:12]
+    return Study(plan, games, curves, answered, player.failures(), digest)
+
+
+def read_study(folder: Path | str) -> Study:
+    """Return the study of a folder, which was played to its end.
+
+    Raises:
+        FolderError: there is none, or it is not finished.
+    """
+    path = Path(folder)
+    plan = read_plan(path)
+    if plan is None or plan.get("kind") != "study":
+        raise FolderError(f"{folder} holds no study: geo-patrol study run FILE.toml --out {folder}")
+    try:
+        saved = json.loads((path / STUDY).read_text(encoding="utf-8"))
+        file = parse_study(saved["study"], STUDY)
+        configs = [read_saved_config(config) for config in saved["configs"]]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+        raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
+    planned = plan_study(file, path, configs=configs, checks=False)
+    seats = {pair: pair for pair in file.agents}
+    with closing(Journal(path, {key: plan[key] for key in plan if key not in ("format", "version")})) as journal:
+        options: CampaignOptions = {"move_time": plan.get("move_time", MOVE_TIME)}
+        with _Player(planned, seats, options, journal, plays=False) as player:
+            return _collect(player)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a study takes.
+
+    Attributes:
+        cells: number of cells of the design.
+        games: games of the design, and about how many with the questions.
+        most: games at most.
+        seconds: how long they take, about.
+        processes: of so many processes.
+    """
+
+    cells: int
+    games: int
+    expected: int
+    most: int
+    seconds: float
+    processes: int
+
+
+def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: float = MOVE_TIME) -> Estimate:
+    """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
+    _check_questions(plan)
+    agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
+    check_options(agents, move_time=move_time)
+    warm_up(agents, plan.scenarios[0].config)
+    seats = {pair: pair for pair in plan.file.agents}
+    seconds = 0.0
+    with _Player(plan, seats, {"move_time": move_time, "processes": 1}, None) as player, closing(AgentCache()) as cache:
+        for pair in plan.file.agents:
+            games = min(plan.file.games, CHUNK_PAIRS)
+            block = next(player.blocks(Request(plan.cells[0], pair, games + games % 2, plan.file.seed)))
+            chunk = _Blocks(player, [block])[0]
+            played = play_chunk(cache.pair(chunk), chunk, "forfeit").result
+            seconds += played.seconds / len(played)
+    count = len(plan.cells) * len(plan.file.agents) * plan.file.games
+    questions = [expect_games(plan, question) for question in plan.file.question]
+    expected, most = (count + sum(each[i] for each in questions) for i in range(2))
+    workers = check_processes(processes)
+    each = seconds / len(plan.file.agents) / workers
+    return Estimate(len(plan.cells), count, expected, most, expected * each, workers)
+
+
+# Sweeps
+
+
+def play_sweep(
+    first: str | Agent,
+    second: str | Agent,
+    vary: Sequence[str],
+    *,
+    config: ConfigSource = "geo_patrol",
+    overrides: Sequence[str] = (),
+    games: int = 200,
+    seed: int | None = None,
+    **options: Unpack[CampaignOptions],
+) -> Study:
+    """Play a match at every point of a grid of configuration values: a study of two agents, each as alpha and as bravo.
+
+    Args:
+        first: an agent, as ``play_tournament`` takes them.
+        second: its opponent, perhaps the same.
+        vary: for every key a text ``key=values``, see ``study_file.parse_values``.
+        config: see ``load_config``.
+        overrides: texts ``key=value`` for every cell.
+        games: number of games per cell, even: half of them with the sides swapped.
+        seed: see ``play_tournament``; every cell is the match that ``play_match`` plays with it.
+        **options: see ``play_study``.
+
+    Raises:
+        ConfigError: a key or a value is wrong, in any cell; nothing is played then.
+        AgentError: a user-defined agent cannot be made.
+        FolderError: the folder holds something else.
+        ValueError: another argument is wrong.
+    """
+    check_pair(first, second)
+    plan = plan_sweep(
+        (agent_name(first), agent_name(second)), vary, config, overrides, games, read_seed(seed, options.get("folder"))
+    )
+    seats = {plan.file.agents[0]: (first, second), plan.file.agents[-1]: (second, first)}
+    return _run(plan, seats if len(seats) > 1 else {plan.file.agents[0]: (first, second)}, options)
+
+
+def plan_sweep(
+    agents: _Pair, vary: Sequence[str], config: ConfigSource, overrides: Sequence[str], games: int, seed: int
+) -> StudyPlan:
+    """Return the study that a sweep is the short form of, see ``play_sweep``."""
+    factors, (first, second) = parse_variations(vary), agents
+    count = check_games(games)
+    base = load_config(config)
+    file = StudyFile.model_validate(
+        {
+            "title": f"{first} against {second}: {', '.join(factors)}",
+            "config": str(config) if isinstance(config, (str, Path)) else base.title,
+            "set": parse_settings(overrides),
+            "agents": [[first, second]] if first == second else [[first, second], [second, first]],
+            "factors": factors,
+            "games": count if first == second else count // 2,
+            "seed": seed,
+        }
+    )
+    return plan_study(file, Path.cwd(), configs=[base])
+
+
+# Comparisons
+
+
+def compare_studies(first: Study, second: Study, measures: Sequence[str] = MEASURES) -> list[dict[str, Any]]:
+    """Return the differences of two studies, the second less the first, by the names of columns.
+
+    Cells are aligned by scenario and values of the factors, pairs of agents by name. Scenarios, or pairs, of which no name
+    occurs in both studies are aligned by their places in the files. Where the seeds are the same, differences are paired,
+    game by game, for as many games as both have.
+
+    Raises:
+        ConfigError: the studies have no cell in common.
+    """
+    scenarios = _align([each.name for each in first.plan.scenarios], [each.name for each in second.plan.scenarios])
+    pairs = _align(first.plan.file.agents, second.plan.file.agents)
+    is_paired = first.plan.file.seed == second.plan.file.seed
+    names = [name for name in first.plan.file.factors if name in second.plan.file.factors]
+    places = {_alignment(cell, second, names): number for number, cell in enumerate(second.plan.cells)}
+    rows = []
+    for number, cell in enumerate(first.plan.cells):
+        if cell.scenario not in scenarios:
+            continue
+        key = (scenarios[cell.scenario], *_alignment(cell, first, names)[1:])
+        if key not in places:
+            continue
+        for index, other in pairs.items():
+            before, after = first.games[number, index], second.games[places[key], other]
+            rows += [
+                _compare(first, second, cell, names, (index, other), before, after, measure, is_paired)
+                for measure in measures
+            ]
+    if not rows:
+        raise ConfigError("the two studies have no scenario, values of factors and agents in common")
+    return rows
+
+
+def _alignment(cell: Cell, study: Study, names: Sequence[str]) -> tuple[Any, ...]:
+    """Return what a cell is aligned by: its scenario and the values of factors."""
+    values = dict(zip(study.plan.file.factors, cell.values, strict=True))
+    return (cell.scenario, *(value_text(values[name]) for name in names))
+
+
+def _align(first: Sequence[Any], second: Sequence[Any]) -> dict[int, int]:
+    """Return the places of names in a second list, by those in a first."""
+    named = {i: list(second).index(name) for i, name in enumerate(first) if name in second}
+    return named or ({i: i for i in range(len(first))} if len(first) == len(second) else {})
+
+
+def _compare(
+    first: Study,
+    second: Study,
+    cell: Cell,
+    names: Sequence[str],
+    pair: tuple[int, int],
+    before: NDArray[np.void],
+    after: NDArray[np.void],
+    measure: str,
+    is_paired: bool,
+) -> dict[str, Any]:
+    values = dict(zip(first.plan.file.factors, cell.values, strict=True))
+    agents = first.plan.file.agents[pair[0]], second.plan.file.agents[pair[1]]
+    swaps = [alpha == bravo for alpha, bravo in agents]
+    is_paired = is_paired and swaps[0] == swaps[1]
+    if is_paired:
+        size = min(len(before), len(after))
+        mean, low, high = compare_games(before[:size], after[:size], measure)
+    else:
+        mean, low, high = _independent(measure_games(before, measure), measure_games(after, measure))
+    return {
+        "scenario": first.plan.scenarios[cell.scenario].name,
+        **{name: values[name] for name in names},
+        "alpha": agents[0][0],
+        "bravo": agents[0][1],
+        "other_alpha": agents[1][0],
+        "other_bravo": agents[1][1],
+        "measure": measure,
+        "first": float(measure_games(before, measure).mean()),
+        "second": float(measure_games(after, measure).mean()),
+        "difference": mean,
+        "low": low,
+        "high": high,
+        "paired": is_paired,
+        "games": min(len(before), len(after)),
+        "first_study": first.digest,
+        "second_study": second.digest,
+        "geo_patrol": __version__,
+    }
+
+
+def _independent(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the difference of two independent means with Welch's interval, with the smaller number of degrees."""
+    mean = float(after.mean() - before.mean())
+    variance = sum(float(values.var(ddof=1)) / len(values) for values in (before, after))
+    margin = student_quantile(0.95, min(len(before), len(after)) - 1) * variance**0.5
+    return mean, mean - margin, mean + margin

@@ -1,0 +1,896 @@
+"""Study files: scenarios, factors, a design, pairs of agents and questions, as a TOML file or a mapping says them.
+
+``read_study_file`` checks a file and makes a ``StudyFile`` of it. ``plan_study`` resolves it: every scenario becomes a
+configuration and every point of the design a ``Cell``, a set of values that replace those of a scenario. Values may be
+relative to the scenario's: ``"+20%"``, ``"-1"``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import MAX_TITLE, GameConfig, list_faults, refuse, wrong, wrong_key
+from geo_patrol.config.toml_files import (
+    copy_plain,
+    is_range_table,
+    parse_overrides,
+    parse_value,
+    preset_names,
+    read_toml,
+    study_names,
+    study_path,
+)
+from geo_patrol.errors import ConfigError, optional_import, printable, show, suggest
+from geo_patrol.games import check_seed
+from geo_patrol.sides import SIDES
+
+MAX_CELLS = 10_000
+MAX_PAIRS = 100
+MAX_FACTORS = 100
+MAX_QUESTIONS = 50
+MAX_GAMES = 10_000_000
+"""Games of one cell and pair, or of one search."""
+SEARCH_LEVELS = 65
+"""Values that a search looks at in a range of numbers that are not whole."""
+
+RateMeasure: TypeAlias = Literal["alpha wins", "bravo wins", "draws"]
+Measure: TypeAlias = Literal["alpha wins", "bravo wins", "draws", "alpha score", "bravo score", "margin", "turns"]
+DesignKind: TypeAlias = Literal["grid", "latin-hypercube", "sobol", "morris", "saltelli"]
+_Name = Annotated[str, AfterValidator(lambda text: printable(text, MAX_TITLE))]
+
+
+# Values
+
+
+_NUMBER = r"-?\d{1,9}(?:\.\d{1,9})?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
+_RELATIVE = re.compile(r"([+-]\d{1,9}(?:\.\d{1,9})?)\s*(%?)")
+_OPENING, _CLOSING = "[{", "]}"
+
+
+def parse_values(text: str) -> tuple[Any, ...]:
+    """Parse values with commas between them, ``0..4`` for integers, ``0..1..0.25`` with a step; each is TOML, or a word.
+
+    Raises:
+        ValueError: it cannot be parsed; the message is without the text.
+    """
+    pieces = [value for piece in _split(text) for value in _expand(piece)]
+    if not all(pieces):
+        raise ValueError("a value is missing between commas")
+    return tuple(value if _RELATIVE.fullmatch(value) else parse_value(value) for value in pieces)
+
+
+def _split(listed: str) -> list[str]:
+    """Split at the commas outside lists, tables and quotes."""
+    pieces, depth, quote = [""], 0, ""
+    for letter in listed:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        depth += (not quote and letter in _OPENING) - (not quote and letter in _CLOSING)
+        if letter == "," and depth == 0 and not quote:
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    return [piece.strip() for piece in pieces]
+
+
+def _expand(piece: str) -> Iterator[str]:
+    """Yield the values of a range, which are relative if it begins below 0; anything else is a single value."""
+    match = _RANGE.fullmatch(piece)
+    if match is None:
+        yield piece
+        return
+    low, high, step = Decimal(match[1]), Decimal(match[2]), Decimal(match[3] or 1)
+    if high < low or step <= 0:
+        raise ValueError(f"{piece}: the smaller end comes first, and a step is above 0")
+    count = int((high - low) / step) + 1
+    if count > MAX_CELLS:
+        raise ValueError(f"{piece} are {count:,} values; {MAX_CELLS:,} are allowed")
+    for i in range(count):
+        yield format(low + i * step, "+" if low < 0 else "")  # no value is negative: these are relative
+
+
+def parse_variation(text: str) -> tuple[str, "Factor"]:
+    """Parse ``key=values``, as in ``--vary``, see ``parse_values``.
+
+    Raises:
+        ConfigError: it cannot be parsed.
+    """
+    key, sign, listed = map(str.strip, text.partition("="))
+    if not sign or not key or not listed:
+        raise ConfigError(
+            f"vary must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80, got {show(text)}"
+        )
+    try:
+        return key, Factor(keys=(key,), values=check_values(parse_values(listed)))
+    except ValueError as error:
+        raise ConfigError(f"vary {show(text)}: {error}") from None
+
+
+def parse_variations(vary: Sequence[str]) -> dict[str, "Factor"]:
+    """Parse the variations of a sweep.
+
+    Raises:
+        ConfigError: one cannot be parsed, a key occurs twice, or there are too many cells.
+    """
+    if not vary:
+        raise ConfigError("nothing is varied: vary must have at least one key=values, such as bravo.patrols.ammo=0..4")
+    factors: dict[str, Factor] = {}
+    for key, factor in map(parse_variation, vary):
+        if key in factors:
+            raise ConfigError(f"vary {key}: it is there twice; all its values belong together")
+        factors[key] = factor
+    cells = prod(len(factor.values or ()) for factor in factors.values())
+    if cells > MAX_CELLS:
+        raise ConfigError(f"the values vary in {cells:,} ways; {MAX_CELLS:,} are allowed")
+    return factors
+
+
+def parse_range(text: str, *, is_search: bool = False) -> tuple[str, "Factor"]:
+    """Parse ``key=low..high``, a range of numbers; or values, see ``parse_variation``.
+
+    Args:
+        text: the text.
+        is_search: whether whole numbers are all values of the range rather than its ends.
+
+    Raises:
+        ConfigError: it cannot be parsed.
+    """
+    key, _, listed = map(str.strip, text.partition("="))
+    match = _RANGE.fullmatch(listed)
+    if match is None or match[3] or (is_search and "." not in match[1] + match[2]):
+        return parse_variation(text)
+    low, high = parse_value(match[1]), parse_value(match[2])
+    if not low < high:
+        raise ConfigError(f"vary {show(text)}: {listed}: the smaller end comes first")
+    return key, Factor(keys=(key,), low=low, high=high)
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Parse ``key=value``, as in ``--set``; a value may be relative, such as ``+20%``.
+
+    Raises:
+        ConfigError: a text is not of that form.
+    """
+    values = dict(parse_overrides(texts))
+    for text in texts:
+        key, _, value = map(str.strip, text.partition("="))
+        if is_relative(value):
+            values[key] = value
+    return values
+
+
+def check_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values that are different, and not too many.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if len(values) > MAX_CELLS:
+        raise ValueError(f"these are {len(values):,} values; {MAX_CELLS:,} are allowed")
+    texts = set[str]()
+    for text in map(value_text, values):
+        if text in texts:
+            raise ValueError(f"{text} is there twice")
+        texts.add(text)
+    return values
+
+
+def is_relative(value: Any) -> bool:
+    """Return whether a value is one relative to the scenario's, such as "+20%" or "-1"."""
+    return isinstance(value, str) and _RELATIVE.fullmatch(value) is not None
+
+
+def resolve_value(config: GameConfig, key: str, value: Any) -> Any:
+    """Return a value that may be relative to that of a configuration, rounded to a whole number where that is one.
+
+    Raises:
+        ConfigError: it is relative to something that is no number.
+    """
+    if not is_relative(value):
+        return value
+    match = _RELATIVE.fullmatch(value)
+    assert match is not None
+    number, is_share = Decimal(match[1]), bool(match[2])
+    current = current_value(config, key)
+
+    def change(old: Any) -> Any:
+        if isinstance(old, bool) or not isinstance(old, (int, float)):
+            raise ConfigError(f"{key} = {show(value)}: it is relative, and the value is no number but {show(current)}")
+        exact = Decimal(str(old))
+        changed = exact * (1 + number / 100) if is_share else exact + number
+        return round(changed) if isinstance(old, int) else float(round(changed, 9))
+
+    if is_range_table(current):
+        return {
+            name: [change(each) for each in old] if name == "choices" else change(old) for name, old in current.items()
+        }
+    return change(current)
+
+
+def current_value(config: GameConfig, key: str) -> Any:
+    """Return the value of a configuration at a dotted key; None if there is none."""
+    value: Any = config.to_dict()
+    for step in key.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, (list, tuple)) and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    if value is None and key in {f"{side}.patrols.count" for side in SIDES}:  # all Patrols of the formation
+        formation = config.side(key.partition(".")[0]).patrols.formation
+        return sum(count for _, count in formation) if isinstance(formation, tuple) else None
+    return value
+
+
+# What a file holds
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _check_listed(value: Any) -> Any:
+    """Return the values of a factor, which may be a text such as "0..4"."""
+    try:
+        values = parse_values(value) if isinstance(value, str) else value
+        if not isinstance(values, (list, tuple)) or not values:
+            raise wrong('a list of values, or a text such as "0..4"')
+        return check_values(tuple(values))
+    except PydanticCustomError:
+        raise
+    except ValueError as error:
+        raise wrong(f'a list of values, or a text such as "0..4"; {error}') from None
+
+
+def _check_end(value: Any) -> Any:
+    if is_relative(value) or (isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1e9):
+        return value
+    raise wrong('a number, or one relative to the scenario such as "-20%"')
+
+
+class Factor(_Table):
+    """A quantity that a study varies: one key of the configuration, or several that are linked.
+
+    Attributes:
+        keys: dotted keys, all of which get the value; ``both.`` stands for both sides.
+        values: its values.
+        low, high: instead of values, a range.
+    """
+
+    keys: tuple[str, ...] = Field(min_length=1)
+    values: Annotated[tuple[Any, ...], BeforeValidator(_check_listed)] | None = None
+    low: Annotated[int | float | str, BeforeValidator(_check_end)] | None = None
+    high: Annotated[int | float | str, BeforeValidator(_check_end)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_key(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "key" in data and "keys" not in data:
+            return {"keys": [data["key"]], **{name: value for name, value in data.items() if name != "key"}}
+        return data
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.values is None) == (self.low is None and self.high is None):
+            raise wrong_key("values", self.values, "a list of values, or low and high a range in its place")
+        if self.values is None:
+            if self.low is None or self.high is None:
+                raise wrong_key("low", self.low, "the end of a range that has both low and high")
+            if _unit(self.low) != _unit(self.high):
+                raise wrong_key("low", self.low, f"a value of the same kind as high, which is {show(self.high)}")
+            if not _amount(self.low) < _amount(self.high):
+                raise wrong_key("low", self.low, f"less than high, which is {show(self.high)}")
+        return self
+
+    @classmethod
+    def parse(cls, name: str, spec: Any) -> Self:
+        """Return the factor of an entry ``name = spec``: a table, or values for the key that the name is."""
+        if isinstance(spec, Mapping) and not is_range_table(spec):
+            return cls.model_validate({**({} if {"key", "keys"} & set(spec) else {"keys": [name]}), **spec})
+        if is_range_table(spec) and "low" in spec:
+            return cls.model_validate({"keys": [name], **spec})
+        return cls.model_validate({"keys": [name], "values": spec})
+
+    def is_whole(self, config: GameConfig) -> bool:
+        """Return whether a range has whole numbers only, because one of the keys takes no others."""
+        return not is_relative(self.low) and any(
+            isinstance(current_value(config, key), int) for key in expand_keys(self.keys)
+        )
+
+    def at(self, config: GameConfig, unit: float) -> Any:
+        """Return the value at a point between 0 and 1, of a list or a range."""
+        if self.values is not None:
+            return self.values[min(int(unit * len(self.values)), len(self.values) - 1)]
+        low, high = _amount(self.low), _amount(self.high)
+        if self.is_whole(config):
+            first, count = int(np.ceil(low)), int(np.floor(high)) - int(np.ceil(low)) + 1
+            return first + min(int(unit * count), count - 1)
+        return _with_unit(low + unit * (high - low), self.low)
+
+    def levels(self, config: GameConfig) -> tuple[Any, ...]:
+        """Return the values that a search may choose from, the numbers among them in ascending order."""
+        if self.values is not None:
+            return tuple(sorted(self.values, key=_amount)) if all(map(_is_amount, self.values)) else self.values
+        low, high = _amount(self.low), _amount(self.high)
+        if self.is_whole(config):
+            whole = range(int(np.ceil(low)), int(np.floor(high)) + 1)
+            return tuple(whole) if len(whole) <= MAX_CELLS else tuple(whole[:: -(-len(whole) // MAX_CELLS)])
+        return tuple(_with_unit(amount, self.low) for amount in np.linspace(low, high, SEARCH_LEVELS).tolist())
+
+    def overrides(self, config: GameConfig, value: Any) -> dict[str, Any]:
+        """Return the values of the keys, by key."""
+        return {key: resolve_value(config, key, value) for key in expand_keys(self.keys)}
+
+
+def expand_keys(keys: Sequence[str]) -> list[str]:
+    """Return keys of single sides for those of both."""
+    return [
+        key if first != "both" else f"{side}.{rest}"
+        for key in keys
+        for first, _, rest in [key.partition(".")]
+        for side in (SIDES if first == "both" else SIDES[:1])
+    ]
+
+
+def _unit(value: Any) -> str:
+    return "" if not is_relative(value) else "%" if value.endswith("%") else "+"
+
+
+def _is_amount(value: Any) -> bool:
+    return is_relative(value) or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _amount(value: Any) -> float:
+    """Return the number in a value: 20 of "+20%"."""
+    return float(value.rstrip("% ") if isinstance(value, str) else value)
+
+
+def _with_unit(amount: float, like: Any) -> Any:
+    """Return a value of a range with nine digits, relative where its ends are."""
+    amount = float(f"{amount:.9g}")
+    return f"{amount:+.9g}{_unit(like).strip('+')}" if is_relative(like) else amount
+
+
+def positions_of(levels: Sequence[Any]) -> NDArray[np.float64]:
+    """Return where levels lie on an axis: their numbers, or their indices if they are not all numbers."""
+    if all(map(_is_amount, levels)):
+        return np.array([_amount(level) for level in levels])
+    return np.arange(len(levels), dtype=np.float64)
+
+
+def _read_single_factor(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and len(value) == 2:  # of a saved study
+        value = {value[0]: value[1]}
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise wrong('a table of one factor, such as { "bravo.patrols.count" = "1..8" }')
+    ((name, spec),) = value.items()
+    try:
+        return name, spec if isinstance(spec, Factor) else Factor.parse(name, spec)
+    except ValidationError as error:
+        raise wrong(f"a factor: {next(list_faults(Factor, error))}") from None
+
+
+NamedFactor = Annotated[tuple[str, Factor], BeforeValidator(_read_single_factor)]
+
+
+class _Question(_Table):
+    title: _Name | None = None
+    """How the report calls it; in words of its own by default."""
+
+
+class ThresholdQuestion(_Question):
+    """The largest or smallest value of a factor for which a rate is reached."""
+
+    kind: Literal["threshold"] = "threshold"
+    factor: NamedFactor
+    find: Literal["largest", "smallest"] = "largest"
+    measure: RateMeasure = "alpha wins"
+    rate: float = Field(gt=0, lt=1)
+    games: int = Field(default=20_000, ge=1_000, le=MAX_GAMES)
+    """At most, for each pair of agents and cell."""
+    tolerance: float | None = Field(default=None, gt=0)
+    """The search ends when its interval is not wider, in units of the factor."""
+
+
+class FairQuestion(_Question):
+    """The value of a factor for which both sides win half, a draw counting half; checked by new games."""
+
+    kind: Literal["fair"] = "fair"
+    factor: NamedFactor
+    games: int = Field(default=20_000, ge=1_000, le=MAX_GAMES)
+    tolerance: float | None = Field(default=None, gt=0)
+    check: int = Field(default=10_000, ge=0, le=MAX_GAMES)
+    """New games, with another seed, that check the answer."""
+
+
+class WorthQuestion(_Question):
+    """How much changes are worth, each for itself: differences between games that share seeds."""
+
+    kind: Literal["worth"] = "worth"
+    of: dict[str, Any] = Field(min_length=1, max_length=MAX_FACTORS)
+    """New values by key, such as "+1"; or tables with ``keys`` and ``by``, by name."""
+    measure: Measure = "alpha wins"
+    games: int = Field(default=2_000, ge=2, le=MAX_GAMES)
+
+    @property
+    def changes(self) -> dict[str, tuple[tuple[str, ...], Any]]:
+        """Keys and new value of every change, by name."""
+        return {
+            name: (tuple(spec["keys"]), spec["by"]) if isinstance(spec, Mapping) and "keys" in spec else ((name,), spec)
+            for name, spec in self.of.items()
+        }
+
+    @model_validator(mode="after")
+    def _check_changes(self) -> Self:
+        for name, spec in self.of.items():
+            if isinstance(spec, Mapping) and not is_range_table(spec) and set(spec) != {"keys", "by"}:
+                raise wrong_key(f"of.{name}", spec, 'a new value such as "+1", or { keys = [..], by = .. }')
+        return self
+
+
+class RankingQuestion(_Question):
+    """Which factors matter most: Morris' elementary effects, or Sobol' indices, by the study's design."""
+
+    kind: Literal["ranking"] = "ranking"
+    measure: Measure = "alpha wins"
+
+
+Question: TypeAlias = ThresholdQuestion | FairQuestion | WorthQuestion | RankingQuestion
+QUESTIONS: dict[str, type[Question]] = {
+    "threshold": ThresholdQuestion,
+    "fair": FairQuestion,
+    "worth": WorthQuestion,
+    "ranking": RankingQuestion,
+}
+
+
+class ScenarioTable(_Table):
+    """A scenario of a file: a configuration, and values that replace its own beside those of the whole study."""
+
+    name: _Name | None = None
+    config: str | None = None
+    set: dict[str, Any] = {}
+
+
+def _read_agents(value: Any) -> Any:
+    right = 'a list of agents: "scripted" plays both sides, ["scripted", "policy"] are alpha and bravo'
+    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= MAX_PAIRS:
+        raise wrong(right)
+    pairs = []
+    for each in value:
+        pair = (each, each) if isinstance(each, str) else tuple(each) if isinstance(each, (list, tuple)) else ()
+        if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise wrong(right)
+        if pair in pairs:
+            raise wrong(f"{right}; {' against '.join(pair)} is there twice")
+        pairs.append(pair)
+    return tuple(pairs)
+
+
+def _check_whole_seed(value: Any) -> int:
+    try:
+        return check_seed(value)
+    except ValueError:
+        raise wrong("a non-negative integer") from None
+
+
+_COLUMNS = {
+    *(
+        "title",
+        "scenario",
+        "config",
+        "overrides",
+        "alpha",
+        "bravo",
+        "measure",
+        "turn",
+        "games",
+        "mean",
+        "low",
+        "high",
+        "sd",
+    ),
+    *("question", "kind", "subject", "statistic", "answer", "estimate", "text", "seed", "geo_patrol", "study"),
+    *("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols"),
+}
+"""Columns of tables, beside which those of the factors are."""
+
+
+class StudyFile(_Table):
+    """A study, as a file says it.
+
+    Attributes:
+        title: what it is called.
+        config: a preset's name or a file, of every scenario that names none of its own.
+        set: values that replace the configuration's in every scenario, by dotted key; "+20%" is relative.
+        scenario: scenarios; without any, the configuration is the only one.
+        agents: pairs of agents, alpha and bravo.
+        factors: what is varied.
+        design: how: every combination of values (grid); a Latin hypercube or a Sobol' sequence, which fill the space of the
+            factors; Morris trajectories; Saltelli's extension of a Sobol' sequence, for Sobol' indices.
+        samples: number of points of a Latin hypercube or a Sobol' sequence, of trajectories, or of Saltelli's base points.
+        games: games of every cell and pair.
+        seed: seed of all games and of the design; all cells share their random streams, which makes them easier to compare.
+        quantiles: of scores, margins and turns, in tables.
+        question: questions to be answered.
+    """
+
+    title: _Name
+    config: str = "geo_patrol"
+    set: dict[str, Any] = {}
+    scenario: tuple[ScenarioTable, ...] = Field(default=(), max_length=MAX_PAIRS)
+    agents: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_read_agents)]
+    factors: dict[str, Factor] = Field(default={}, max_length=MAX_FACTORS)
+    design: DesignKind = "grid"
+    samples: int | None = Field(default=None, ge=1, le=MAX_CELLS)
+    games: int = Field(default=200, ge=1, le=MAX_GAMES)
+    seed: Annotated[int, BeforeValidator(_check_whole_seed)] = 1
+    quantiles: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_length=20)] = (
+        0.05,
+        0.25,
+        0.5,
+        0.75,
+        0.95,
+    )
+    question: tuple[Question, ...] = Field(default=(), max_length=MAX_QUESTIONS)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.games % 2 and any(alpha == bravo for alpha, bravo in self.agents):
+            raise wrong_key("games", self.games, "even where an agent plays both sides, which have games of their own")
+        for name in self.factors:
+            if name in _COLUMNS:
+                raise wrong_key(f"factors.{name}", name, "another name: it is that of a column of tables")
+        if self.design == "grid":
+            for name, factor in self.factors.items():
+                if factor.values is None:
+                    raise wrong_key(
+                        f"factors.{name}.low", factor.low, 'no range in a grid: values = "1..8", for example'
+                    )
+            if self.samples is not None:
+                raise wrong_key("samples", self.samples, "left out: a grid has every combination of values")
+        elif not self.factors:
+            raise wrong_key("design", self.design, "left out: there are no factors")
+        elif self.samples is None:
+            raise wrong_key("samples", None, f"a number of points, for the design {self.design}")
+        elif self.design in ("sobol", "saltelli") and self.samples & (self.samples - 1):
+            raise wrong_key("samples", self.samples, "a power of 2, such as 64, for a Sobol' sequence")
+        for number, question in enumerate(self.question):
+            if isinstance(question, RankingQuestion) and self.design not in ("morris", "saltelli"):
+                right = 'asked of a study with design = "morris" or "saltelli"'
+                raise wrong_key(f"question.{number}.kind", "ranking", right)
+        if self.design in ("morris", "saltelli") and len(self.factors) < 2:
+            raise wrong_key("design", self.design, "a design of at least two factors")
+        return self
+
+
+def read_study_file(source: str | Path | Mapping[str, Any]) -> tuple[StudyFile, Path]:
+    """Read a study file, one of the package by its name, or the same content as a mapping; return it with the folder that its paths are relative to.
+
+    Raises:
+        ConfigError: it cannot be read; the message lists its faults, each with its key, its value, and what is valid.
+    """
+    if isinstance(source, Mapping):
+        return parse_study(source), Path.cwd()
+    path = study_path(str(source)) if str(source) in study_names() else Path(source).expanduser()
+    return parse_study(read_toml(path), path.name), path.parent
+
+
+def parse_study(data: Mapping[str, Any], origin: str = "study") -> StudyFile:
+    """Check the content of a study file.
+
+    Raises:
+        ConfigError: see ``read_study_file``.
+    """
+    content, faults = copy_plain(dict(data)), list[str]()
+    factors, questions = content.get("factors"), content.get("question")
+    if isinstance(factors, Mapping):
+        content["factors"] = {}
+        for name, spec in factors.items():
+            try:
+                content["factors"][name] = spec if isinstance(spec, Factor) else Factor.parse(str(name), spec)
+            except ValidationError as error:
+                faults += list_faults(Factor, error, f"factors.{name}.")
+    if isinstance(questions, (list, tuple)):
+        content["question"] = []
+        for number, table in enumerate(questions):
+            kind = table.get("kind") if isinstance(table, Mapping) else None
+            if not isinstance(kind, str) or kind not in QUESTIONS:
+                hint = suggest(str(kind), QUESTIONS)
+                faults.append(f"question.{number}.kind must be {', '.join(QUESTIONS)}, got {show(kind)}{hint}")
+                continue
+            try:
+                content["question"].append(QUESTIONS[kind].model_validate(table))
+            except ValidationError as error:
+                faults += list_faults(QUESTIONS[kind], error, f"question.{number}.")
+    if not faults:
+        try:
+            return StudyFile.model_validate(content)
+        except ValidationError as error:
+            faults += list_faults(StudyFile, error)
+    refuse(origin, faults)
+    raise AssertionError
+
+
+# Scenarios, designs and cells
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario of a study.
+
+    Attributes:
+        name: what tables call it.
+        source: the preset or the file.
+        base: the configuration there.
+        overrides: what replaces its values, by dotted key, nothing relative in it.
+        config: the configuration that follows.
+    """
+
+    name: str
+    source: str
+    base: GameConfig
+    overrides: Mapping[str, Any]
+    config: GameConfig
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A scenario with values of the factors: what a number of games of every pair is played in.
+
+    Attributes:
+        scenario: the index of the scenario.
+        values: the values of the factors, in their order.
+        overrides: keys and what replaces the scenario's values.
+    """
+
+    scenario: int
+    values: tuple[Any, ...]
+    overrides: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Points of a design in the unit cube of its factors.
+
+    Attributes:
+        kind: see ``StudyFile``.
+        samples: see ``StudyFile``.
+        names: of the factors.
+        units: (points, factors), from 0 to 1; of a grid, the middles of as many parts as there are values.
+        seed: seed of the design.
+    """
+
+    kind: DesignKind
+    samples: int
+    names: tuple[str, ...]
+    units: NDArray[np.float64]
+    seed: int
+
+    @classmethod
+    def make(cls, kind: DesignKind, factors: Mapping[str, Factor], samples: int | None, seed: int) -> Self:
+        """Make the points of a design, the same ones for the same seed.
+
+        Raises:
+            ConfigError: there are too many.
+            MissingPackageError: the design needs SciPy or SALib, which is not installed.
+        """
+        size, count = len(factors), samples or 1
+        points = {
+            "grid": prod(len(factor.values or ()) for factor in factors.values()),
+            "morris": count * (size + 1),
+            "saltelli": count * (size + 2),
+        }.get(kind, count)
+        if points > MAX_CELLS:
+            raise ConfigError(f"the design has {points:,} points; {MAX_CELLS:,} are allowed")
+        if kind == "grid":
+            middles = [
+                (np.arange(len(factor.values or ())) + 0.5) / len(factor.values or (1,)) for factor in factors.values()
+            ]
+            units = np.array(list(product(*middles)), np.float64).reshape(points, size)
+        elif kind in ("latin-hypercube", "sobol"):
+            with optional_import("stats"):
+                from scipy.stats import qmc  # noqa: PLC0415 - an extra
+            sampler = (qmc.LatinHypercube if kind == "latin-hypercube" else qmc.Sobol)(
+                size, rng=np.random.default_rng(seed)
+            )
+            units = sampler.random(count)
+        else:
+            with optional_import("study"):
+                from SALib.sample import morris, sobol  # noqa: PLC0415 - an extra
+            if kind == "morris":
+                units = morris.sample(_problem(tuple(factors)), count, num_levels=MORRIS_LEVELS, seed=seed % 2**32)
+            else:
+                units = sobol.sample(_problem(tuple(factors)), count, calc_second_order=False, seed=seed % 2**32)
+        return cls(kind, count, tuple(factors), np.asarray(units, np.float64), seed)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """The factors, as SALib describes them."""
+        return _problem(self.names)
+
+
+MORRIS_LEVELS = 4
+
+
+def _problem(names: tuple[str, ...]) -> dict[str, Any]:
+    return {"num_vars": len(names), "names": list(names), "bounds": [[0.0, 1.0]] * len(names)}
+
+
+@dataclass(frozen=True, eq=False)
+class StudyPlan:
+    """A study with its scenarios and cells.
+
+    Attributes:
+        file: what the file says.
+        scenarios: its scenarios.
+        design: the points of its design.
+        cells: for every scenario, a cell for every point.
+    """
+
+    file: StudyFile
+    scenarios: tuple[Scenario, ...]
+    design: Design
+    cells: tuple[Cell, ...]
+
+    def config(self, cell: Cell) -> GameConfig:
+        """Return the configuration of a cell.
+
+        Raises:
+            ConfigError: a key is unknown or a value invalid.
+        """
+        scenario = self.scenarios[cell.scenario]
+        return load_config(scenario.config, dict(cell.overrides)) if cell.overrides else scenario.config
+
+    def vary(self, cell: Cell, overrides: Mapping[str, Any]) -> Cell:
+        """Return a cell with further values replaced."""
+        return Cell(cell.scenario, cell.values, tuple(sorted({**dict(cell.overrides), **overrides}.items())))
+
+    def describe(self, cell: Cell) -> str:
+        """Return the values of a cell for people; "" if a study has one scenario and no factors."""
+        named = zip(self.file.factors, cell.values, strict=True) if cell.values else ()
+        values = ", ".join(f"{in_words(name)} {value_text(value)}" for name, value in named)
+        scenario = self.scenarios[cell.scenario].name if len(self.scenarios) > 1 else ""
+        return ", ".join(filter(None, (scenario, values)))
+
+
+def plan_study(
+    file: StudyFile, folder: Path, *, configs: Sequence[GameConfig] | None = None, checks: bool = True
+) -> StudyPlan:
+    """Resolve scenarios and design of a study.
+
+    Args:
+        file: the study.
+        folder: what paths of configurations are relative to.
+        configs: the configurations of the scenarios, without what the study sets; they are loaded by default.
+        checks: whether to build the configuration of every cell, so that a wrong value is found.
+
+    Raises:
+        ConfigError: a configuration cannot be loaded, or a key or value is wrong in some cell.
+        MissingPackageError: the design needs a package that is not installed.
+    """
+    scenarios = tuple(
+        _plan_scenario(file, table, number, folder, None if configs is None else configs[number])
+        for number, table in enumerate(file.scenario or (ScenarioTable(),))
+    )
+    names = [scenario.name for scenario in scenarios]
+    if len(set(names)) != len(names):
+        raise ConfigError(f"scenarios need different names, got {', '.join(map(show, names))}")
+    design = Design.make(file.design, file.factors, file.samples, file.seed)
+    cells = tuple(
+        _make_cell(file, scenario.config, number, units)
+        for number, scenario in enumerate(scenarios)
+        for units in design.units.tolist()
+    )
+    plan = StudyPlan(file, scenarios, design, cells)
+    if checks:
+        for cell in cells:
+            plan.config(cell)
+    return plan
+
+
+def _plan_scenario(
+    file: StudyFile, table: ScenarioTable, number: int, folder: Path, config: GameConfig | None
+) -> Scenario:
+    source = table.config or file.config
+    path = folder / source
+    base = config or load_config(path if source not in preset_names() and path.is_file() else source)
+    overrides: dict[str, Any] = {}
+    for key, value in {**file.set, **table.set}.items():
+        overrides |= {each: resolve_value(base, each, value) for each in expand_keys([key])}
+    resolved = load_config(base, overrides) if overrides else base
+    title = table.name or (resolved.title if not file.scenario or table.config else f"scenario {number + 1}")
+    return Scenario(title, source, base, overrides, resolved)
+
+
+def _make_cell(file: StudyFile, config: GameConfig, scenario: int, units: Sequence[float]) -> Cell:
+    factors = list(file.factors.values())
+    values = tuple(factor.at(config, unit) for factor, unit in zip(factors, units, strict=True))
+    overrides: dict[str, Any] = {}
+    for factor, value in zip(factors, values, strict=True):
+        overrides |= factor.overrides(config, value)
+    return Cell(scenario, values, tuple(sorted(overrides.items())))
+
+
+# Words
+
+
+_PLACES = {"0": "in the same sector", "1": "in an adjacent sector"}
+_WORDS = {
+    "patrols.count": "number of {side}'s Patrols",
+    "patrols.fuel": "fuel of each of {side}'s Patrols",
+    "patrols.ammo": "rounds of each of {side}'s Patrols",
+    "patrols.formation": "formation of {side}'s Patrols",
+    "patrols.weight": "points for the fuel of {side}'s Patrols",
+    "hva.fuel": "fuel of {side}'s HVA",
+    "hva.ammo": "rounds of {side}'s HVA",
+    "hva.weight": "points for the fuel of {side}'s HVA",
+    "points.goal": "{side}'s points for its HVA in the goal sector",
+    "points.adjacent": "{side}'s points for its HVA beside the goal sector",
+    "points.win": "points with which {side} wins",
+    "odds.shoot": "odds of {side}'s shots",
+    "odds.collide": "odds of {side}'s collisions",
+    "odds.guard": "odds of {side}'s guards",
+    "costs.prograde": "fuel that {side} pays to move prograde",
+    "costs.retrograde": "fuel that {side} pays to move retrograde",
+    "costs.radial_in": "fuel that {side} pays to move in",
+    "costs.radial_out": "fuel that {side} pays to move out",
+    "costs.station_keeping": "fuel that {side} pays to stay",
+    "costs.shoot": "fuel that {side} pays to shoot",
+    "costs.collide": "fuel that {side} pays to collide",
+    "costs.guard": "fuel that {side} pays to guard",
+}
+_OWNERS = {"alpha": "alpha", "bravo": "bravo", "both": "either side"}
+
+
+@lru_cache(maxsize=1024)
+def in_words(name: str) -> str:
+    """Return a key of the configuration in words; any other name as it is."""
+    side, _, rest = name.partition(".")
+    if side not in _OWNERS:
+        return name.replace("_", " ") if "." not in name else name
+    place = _PLACES.get(rest.rpartition(".")[2], "")
+    known = _WORDS.get(rest.rpartition(".")[0] if place else rest)
+    return name if known is None else " ".join(filter(None, (known.format(side=_OWNERS[side]), place)))
+
+
+def value_text(value: Any) -> str:
+    """Return a value for people: as TOML would write it, a text without quotes."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {value_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def column_values(values: Sequence[Any]) -> list[Any]:
+    """Return the values of a column of one type: whole numbers, numbers, or else texts."""
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return list(values)
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return [float(value) for value in values]
+    return [value_text(value) for value in values]
+
+
+def short_pair(pair: tuple[str, str]) -> str:
+    """Return a pair of agents for people."""
+    alpha, bravo = pair
+    return f"{alpha} on both sides" if alpha == bravo else f"{alpha} (alpha) against {bravo} (bravo)"

@@ -1,0 +1,213 @@
+"""``geo-patrol study`` and ``sweep``: their output, their files, and their messages about wrong input."""
+
+import csv
+import json
+import re
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+from geo_patrol.evaluation import play_sweep, read_study
+from geo_patrol.versions import __version__
+
+pytestmark = pytest.mark.usefixtures("without_workers")
+
+STUDY = """
+title = "Rounds and defenders"
+config = "case1"
+set = { turn_limit = 6 }
+agents = ["scripted", ["scripted", "random"]]
+games = 10
+factors = { "bravo.patrols.ammo" = "0..1" }
+
+[[question]]
+kind = "threshold"
+factor = { "bravo.patrols.count" = "1..8" }
+rate = 0.5
+games = 1000
+
+[[question]]
+kind = "worth"
+of = { "bravo.patrols.fuel" = "+20%" }
+games = 10
+"""
+
+
+def run(*arguments, columns=100):
+    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+
+
+def read_csv(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "study.toml").write_text(STUDY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("geo_patrol.evaluation.executors.usable_cores", lambda: 1)
+        ran = run("study", "run", folder / "study.toml", "--out", folder / "out")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    (folder / "printed.txt").write_text(ran.stdout)
+    return folder
+
+
+def test_a_study_prints_its_cells_and_answers(folder):
+    printed = (folder / "printed.txt").read_text()
+    assert "Rounds and defenders" in printed
+    assert "What is the largest number of bravo's Patrols for which alpha wins 50 %?" in printed
+    assert re.search(r"With scripted on both sides, .* games\.", printed)
+    assert "How much are changes worth (alpha wins)?" in printed
+
+
+def test_tables_say_what_they_are_from(folder):
+    out, study = folder / "out", read_study(folder / "out")
+    for table in ("results", "curves", "answers"):
+        rows = read_csv(out / f"{table}.csv")
+        assert len(rows) == len(study.rows(table)) > 0
+        assert {(row["study"], row["seed"], row["geo_patrol"]) for row in rows} == {(study.digest, "1", __version__)}
+        assert all(row["alpha"] == "scripted" for row in rows)
+    written = json.loads((out / "results.json").read_text())
+    assert written["format"] == "geo_patrol study results"
+    assert {key: written[key] for key in study.to_dict()} == json.loads(json.dumps(study.to_dict()))
+
+
+def test_the_same_study_gives_the_same_bytes(folder, tmp_path):
+    ran = run("study", "run", folder / "study.toml", "--out", tmp_path)
+    assert ran.exit_code == 0
+    for name in ("results.json", "results.csv", "curves.csv", "answers.csv", "study.json", "plan.json"):
+        assert (tmp_path / name).read_bytes() == (folder / "out" / name).read_bytes()
+
+
+def test_parquet_has_the_same_rows(folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = parquet.read_table(folder / "out" / "results.parquet").to_pylist()
+    assert rows == read_study(folder / "out").rows()
+
+
+def test_a_report_is_a_page_with_figures(folder, tmp_path):
+    arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    assert run(*arguments).exit_code == 0
+    page = (tmp_path / "page.html").read_text()
+    for text in ("How to read it", "What was played", "Turn by turn", "scripted as alpha, random as bravo"):
+        assert text in page
+    assert not re.search(r"hva_destroyed|<script|https?://(?!www\.w3\.org/)", page)
+    names = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert {"wins.svg", "wins.pdf", "question1.svg", "question2.pdf", "turns.svg"} <= set(names)
+    figures = {name: (tmp_path / "figures" / name).read_bytes() for name in names}
+    digest = read_study(folder / "out").digest
+    assert all(digest in figures[name].decode() for name in names if name.endswith(".svg"))
+    assert run(*arguments).exit_code == 0
+    assert page == (tmp_path / "page.html").read_text()
+    assert figures == {name: (tmp_path / "figures" / name).read_bytes() for name in names}
+
+
+def test_a_dry_run_says_how_many_games(folder):
+    ran = run("study", "run", folder / "study.toml", "--dry-run")
+    assert ran.exit_code == 0
+    assert "cells: 2; pairs of agents: 2; games of the cells: 40" in ran.stdout
+    assert "4,120 at most" in ran.stdout
+    assert re.search(r"time: about \d+ s in 1 processes", ran.stdout)
+
+
+def test_a_comparison_with_itself_finds_nothing(folder, tmp_path):
+    out = folder / "out"
+    ran = run("study", "compare", out, out, "--measure", "alpha wins", "--csv", tmp_path / "differences.csv")
+    assert ran.exit_code == 0
+    assert "paired game by game" in ran.stdout
+    assert {row["difference"] for row in read_csv(tmp_path / "differences.csv")} == {"0.0"}
+    ran = run("study", "compare", out, out, "--measure", "wins")
+    assert ran.exit_code == 2
+    assert "--measure 'wins': there are alpha wins, bravo wins" in ran.stderr
+
+
+QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            ("threshold", "-v", "bravo.patrols.count=1..3", "--rate", 0.5, "-n", 1000),
+            "largest number of bravo's Patrols",
+        ),
+        (("fair", "-v", "bravo.patrols.count=1..3", "-n", 1000, "--check", 100), "makes the scenario fair?"),
+        (("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10), "fuel of each of bravo's Patrols by +10%"),
+    ],
+)
+def test_questions_are_commands_too(arguments, text):
+    ran = run("study", *arguments, *QUICK)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert text in ran.stdout
+
+
+def test_rankings_are_a_command():
+    pytest.importorskip("SALib")
+    ran = run(
+        "study", "ranking", *QUICK, "-v", "bravo.patrols.fuel=40..80", "-v", "alpha.patrols.fuel=60..100",
+        "--samples", 2, "-n", 4, "--measure", "margin",
+    )  # fmt: skip
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert "1. fuel of" in ran.stdout
+
+
+SWEEP = ("sweep", "-c", "case1", "-v", "bravo.patrols.ammo=0,3", "-v", "alpha.patrols.fuel=60..100..20")
+
+
+def test_sweep_prints_and_writes_its_table(tmp_path):
+    ran = run(*SWEEP, "--agents", "scripted", "random", "-n", 4, "--seed", 1, "--out", tmp_path)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    varied = ["bravo.patrols.ammo=0,3", "alpha.patrols.fuel=60..100..20"]
+    result = play_sweep("scripted", "random", varied, config="case1", games=4, seed=1)
+    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
+    pairs = [[games for (_, index), games in result.games.items() if index == pair] for pair in (0, 1)]
+    shares = [f"{100 * (games['winner'] == 0).mean():.1f}" for games in (*pairs[0], *pairs[1])]
+    assert [row[2] for row in rows] == shares
+    assert "scripted (alpha) against random (bravo)" in ran.stdout
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert {key: written[key] for key in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
+
+
+def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell_and_measure(tmp_path):
+    pytest.importorskip("pyarrow")
+    files = ["--csv", tmp_path / "cells.csv", "--parquet", tmp_path / "cells.parquet"]
+    varied = ["-v", "turn_limit=1,2", "-v", "rules=book,code", "-v", "bravo.odds.shoot.0=0.5,1"]
+    ran = run("sweep", *varied, "-a", "idle", "idle", "-n", 4, "--seed", 1, *files)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    rows = [row for row in read_csv(tmp_path / "cells.csv") if row["measure"] == "draws"]
+    assert len(rows) == 8
+    assert [row["turn_limit"] for row in rows] == ["1"] * 4 + ["2"] * 4
+    assert [row["rules"] for row in rows[:3]] == ["book", "book", "code"]
+    assert [row["bravo.odds.shoot.0"] for row in rows[:2]] == ["0.5", "1.0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("study", "run", "nowhere.toml"), "nowhere.toml cannot be read"),
+        (("study", "report", "nowhere"), "nowhere holds no study"),
+        (("study", "threshold", "-v", "bravo.patrols.cuont=1..8", "--rate", 0.8), "did you mean count?"),
+        (("study", "threshold", "-v", "bravo.patrols.count=1..8", "--rate", 1.5), "question.0.rate"),
+        (("study", "worth", "--change", "bravo.patrols.ammo=+1", "--measure", "wins"), "question.0.measure must be"),
+        (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
+        (("sweep", "-v", "turn_limit=3..1"), "the smaller end comes first"),
+        (("sweep", "-v", "turn_limit=3", "-n", 5), "games must be an even number of at least 2, got 5"),
+    ],
+)
+def test_wrong_input_is_reported_without_a_traceback(arguments, message):
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith("geo-patrol: ")
+    assert message in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_parquet_without_its_package_is_an_error_before_anything_is_played(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    ran = run("sweep", "-v", "turn_limit=1", "--parquet", tmp_path / "cells.parquet")
+    assert ran.exit_code == 2
+    assert ran.stderr == "geo-patrol: pyarrow is not installed: pip install 'geo_patrol[study]'\n"

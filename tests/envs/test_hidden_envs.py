@@ -1,0 +1,166 @@
+"""Environments of a configuration that hides enemies."""
+
+import json
+
+import numpy as np
+import pytest
+
+from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names
+from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.sides import SIDES
+
+CONFIG = "geo_patrol_hidden"
+NAMES = observation_names("tokens", hides_enemies=True)
+NOOPS = np.zeros(11, np.int64)
+
+
+def played(env, phases, seed=0):
+    """Reset an environment and play a number of phases with sampled actions; return what the last one returned."""
+    returned = env.reset(seed=seed)
+    for _ in range(phases):
+        returned = env.step(env.sample_actions())
+    return returned
+
+
+def test_an_enemy_out_of_sight_is_observed_where_it_would_have_drifted():
+    env = geo_patrol_v0.parallel_env(config=CONFIG, observation="tokens")
+    env.reset(seed=1)
+    moves = np.array([0, 3, *[0] * 9])  # Patrol 1 radial in
+    observations, *_ = env.step({"alpha": NOOPS, "bravo": moves})
+    alpha = dict(zip(NAMES, observations["alpha"]["observation"].tolist(), strict=True))
+    bravo = dict(zip(NAMES, observations["bravo"]["observation"].tolist(), strict=True))
+    assert alpha["enemy_patrol_1_fuel"] == 100
+    assert bravo["own_patrol_1_fuel"] == 90
+    assert alpha["enemy_patrol_1_unseen"] == alpha["enemy_hva_unseen"] == 1
+    assert alpha["own_sensor_range"] == alpha["enemy_sensor_range"] == 2
+
+
+@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+def test_the_state_holds_everything(encoding):
+    env = geo_patrol_v0.parallel_env(config=CONFIG, observation=encoding)
+    envs = make_vec(CONFIG, 1, observation=encoding)
+    played(env, 9, seed=4)
+    played(envs, 9, seed=4)
+    open_game = Game.from_position(env.game().position, "geo_patrol")
+    assert (env.state() == open_game.observation("alpha", "onehot")).all()
+    assert (envs.state()[0] == env.state()).all()
+    assert env.state_space.contains(env.state())
+
+
+@pytest.mark.parametrize("reward", ["score", "outcome"])
+def test_rewards_of_a_side_add_up_to_the_result(reward):
+    env = geo_patrol_v0.parallel_env(config=CONFIG, reward=reward)
+    cancels_out = []
+    for seed in range(4):
+        env.reset(seed=seed)
+        total = dict.fromkeys(SIDES, 0.0)
+        while env.agents:
+            _, rewards, *_ = env.step(env.sample_actions())
+            total = {side: total[side] + rewards[side] for side in SIDES}
+            cancels_out.append(sum(rewards.values()) == 0)
+        scores, returns = env.game().scores, env.game().returns
+        difference = scores["alpha"] - scores["bravo"]
+        assert total["alpha"] == (difference if reward == "score" else returns["alpha"])
+        assert total["bravo"] == -total["alpha"]
+    assert all(cancels_out) == (reward == "outcome")
+
+
+def test_infos_have_the_enemys_score_as_far_as_it_is_known():
+    env = geo_patrol_v0.parallel_env(config=CONFIG)
+    env.reset(seed=1)
+    env.step({"alpha": NOOPS, "bravo": np.array([3] + [0] * 10)})  # bravo's HVA leaves its goal, unseen
+    *_, infos = env.step({"alpha": NOOPS, "bravo": NOOPS})
+    scores = env.game().scores
+    assert infos["alpha"]["score"] == infos["alpha"]["enemy_score"] == scores["alpha"] == 210
+    assert infos["bravo"]["score"] == scores["bravo"] == 193
+    assert infos["bravo"]["enemy_score"] == 210
+
+
+def test_statistics_of_a_truncated_episode_are_what_the_side_knows():
+    envs = make_vec(CONFIG, 3, max_cycles=4, autoreset="disabled")
+    envs.reset(seed=2)
+    total = np.zeros(6)
+    for _ in range(4):
+        _, rewards, _, truncations, infos = envs.step(envs.sample_actions())
+        total += rewards
+    assert truncations.all()
+    finished = infos["finished_episode"]
+    assert (finished["return"] == total).all()
+    assert (finished["enemy_score"] == infos["enemy_score"]).all()
+    assert (finished["enemy_score"] != finished["score"].reshape(3, 2)[:, ::-1].ravel()).any()
+
+
+def test_an_episode_from_a_position_keeps_what_the_sides_know():
+    source = geo_patrol_v0.parallel_env(config=CONFIG)
+    played(source, 5, seed=3)
+    game = source.game()
+    env = geo_patrol_v0.parallel_env(config=CONFIG)
+    observations, _ = env.reset(options={"game": game})
+    for side in SIDES:
+        assert (observations[side]["observation"] == game.observation(side)).all()
+        assert env.game().seen_by(side).key == game.seen_by(side).key
+    orders = source.sample_actions()
+    (_, rewards, *_, infos), (_, expected, *_, expected_infos) = env.step(orders), source.step(orders)
+    assert (rewards, infos.keys()) == (expected, expected_infos.keys())
+    seen = game.seen_by("alpha")
+    env.reset(options={"game": seen})  # a position like any other, of which both sides know everything
+    assert env.game().out_of_sight == {}
+    assert env.game().seen_by("bravo").out_of_sight == {}
+    envs = make_vec(CONFIG, 2)
+    envs.reset(options={"games": Games.from_games([game, game])})
+    assert envs.game(1).seen_by("alpha").key == game.seen_by("alpha").key
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, lambda config: make_vec(config, 3)])
+def test_a_restored_environment_goes_on_the_same(make):
+    env, twin = make(config=CONFIG), make(config=CONFIG)
+    played(env, 9, seed=8)
+    twin.restore(json.loads(json.dumps(env.save())))
+    for _ in range(12):
+        orders = env.sample_actions()
+        twin.sample_actions()
+        one, other = env.step(orders), twin.step(orders)
+        assert repr(one) == repr(other)
+
+
+def test_the_gymnasium_environment_draws_what_its_side_knows():
+    env = SoloGeoPatrol(CONFIG, opponent="idle", seat="bravo", render_mode="ansi")
+    env.reset(seed=1)
+    for _ in range(3):
+        env.step(env.sample_action())
+    assert env.render() == str(env.game().seen_by("bravo"))
+    assert "last seen in turn" in env.render()
+    both = geo_patrol_v0.parallel_env(config=CONFIG, render_mode="ansi")
+    played(both, 3)
+    assert both.render() == str(both.game())
+    assert "last seen" not in both.render()
+
+
+def test_satellites_see_what_their_side_knows():
+    env, sides = (make(config=CONFIG) for make in (geo_patrol_satellites_v0.parallel_env, geo_patrol_v0.parallel_env))
+    env.reset(seed=3)
+    sides.reset(seed=3)
+    orders = sides.sample_actions()
+    observations, rewards, *_ = env.step(
+        {agent: int(orders[agent.split("_")[0]][int(agent.split("_")[1])]) for agent in env.agents}
+    )
+    expected, expected_rewards, *_ = sides.step(orders)
+    for agent, observation in observations.items():
+        side = agent.split("_")[0]
+        assert (observation["observation"][-1604:] == expected[side]["observation"]).all()
+        assert rewards[agent] == expected_rewards[side]
+        assert env.observation_space(agent).contains(observation)
+
+
+def test_environments_without_sensor_ranges_have_the_spaces_that_they_had():
+    env = geo_patrol_v0.parallel_env(observation="tokens")
+    assert env.observation_space("alpha")["observation"].shape == (249,)
+    assert geo_patrol_v0.parallel_env().state_space.shape == (1591,)
+    assert "known" not in played_save(env)
+
+
+def played_save(env):
+    played(env, 3)
+    saved = env.save()
+    assert "bravos_difference" not in saved
+    return saved["game"]

@@ -1,0 +1,216 @@
+"""Questions of studies: answers about made-up agents of which the truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from geo_patrol.evaluation.questions import (
+    GAME,
+    Search,
+    answer_questions,
+    compare_games,
+    rank_factors,
+)
+from geo_patrol.evaluation.statistics import paired_interval
+from geo_patrol.evaluation.study import load_plan
+from geo_patrol.evaluation.study_file import Design, Factor
+
+
+class MadeUpGames:
+    """Games that alpha wins with a probability that depends on a value of their cell."""
+
+    def __init__(self, key, chances):
+        self.key, self.chances, self.played = key, chances, {}
+
+    def play(self, requests, remaining=0):
+        return [self._play(request) for request in requests]
+
+    def _play(self, request):
+        value = dict(request.cell.overrides).get(self.key)
+        chance = self.chances(value, request.pair)
+        self.played[value, request.pair, request.seed] = request.games
+        shared = np.random.default_rng([request.seed, 7]).random(request.games)
+        games = np.zeros(request.games, GAME)
+        games["winner"] = shared >= chance
+        games["scores"][:, 0] = np.where(games["winner"] == 0, 10, 4)
+        return games
+
+
+def logistic(x):
+    return 1 / (1 + math.exp(x))
+
+
+def ask(question, chances, agents=("scripted",), **settings):
+    plan = load_plan({"title": "t", "config": "case2", "agents": list(agents), "question": [question], **settings})
+    source = MadeUpGames("bravo.patrols.count", chances)
+    (answered,) = answer_questions(plan, source)
+    return answered, source
+
+
+THRESHOLD = {"kind": "threshold", "factor": {"bravo.patrols.count": "1..8"}, "rate": 0.8}
+
+
+def test_a_threshold_is_found_where_the_rate_is_reached():
+    answered, source = ask(THRESHOLD, lambda count, _: logistic(1.2 * (count - 6.6)))
+    (answer,) = answered.answers
+    truth = 5 + (logistic(1.2 * -1.6) - 0.8) / (logistic(1.2 * -1.6) - logistic(1.2 * -0.6))
+    assert answer.answer == "5"
+    assert answer.interval[0] <= truth <= answer.interval[1]
+    assert answer.interval[1] - answer.interval[0] <= 0.5
+    assert "the largest number of bravo's Patrols for which alpha wins 80 % is 5" in answer.text
+    games = {level.value: level.games for level in answer.levels}
+    assert min(games[5], games[6]) >= max(games[1], games[8])
+    assert sum(games.values()) == answer.games == sum(source.played.values())
+
+
+def test_the_smallest_value_of_a_rate_that_rises():
+    question = {**THRESHOLD, "find": "smallest", "measure": "bravo wins", "rate": 0.5}
+    answered, _ = ask(question, lambda count, _: logistic(1.5 * (count - 3.4)))
+    assert answered.answers[0].answer == "4"
+    assert "the smallest number of bravo's Patrols for which bravo wins 50 % is 4" in answered.answers[0].text
+
+
+@pytest.mark.parametrize(
+    ("chance", "answer", "words"),
+    [
+        (0.99, "8", "at every number of bravo's Patrols from 1 to 8"),
+        (0.1, "none", "at no number of bravo's Patrols from 1 to 8"),
+    ],
+)
+def test_a_rate_that_is_always_or_never_reached(chance, answer, words):
+    answered, _ = ask(THRESHOLD, lambda *_: chance)
+    assert answered.answers[0].answer == answer
+    assert words in answered.answers[0].text
+
+
+def test_a_sentence_says_where_pairs_of_agents_disagree():
+    def chances(count, pair):
+        return logistic(2 * (count - (7.4 if pair == ("scripted", "scripted") else 4.3)))
+
+    answered, _ = ask(THRESHOLD, chances, ["scripted", "policy"])
+    assert answered.summary == (
+        "The answer depends on the agents: 6 with scripted on both sides; 3 with policy on both sides.",
+    )
+    answered, _ = ask(THRESHOLD, lambda count, _: logistic(2 * (count - 4.3)), ["scripted", "policy"])
+    assert answered.summary == ("With both pairs of agents the answer is the same: 3.",)
+
+
+def test_a_rate_that_turns_is_reported():
+    answered, _ = ask({**THRESHOLD, "rate": 0.5}, lambda count, _: {1: 0.2, 4: 0.9}.get(count, 0.3))
+    assert "does not change in one direction" in answered.answers[0].text
+
+
+def test_a_fair_value_is_checked_by_new_games():
+    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "check": 1000}
+    answered, source = ask(question, lambda count, _: logistic(0.8 * (count - 5.2)))
+    found, check = answered.answers
+    assert found.answer == "5"
+    assert check.games == 1024
+    assert check.interval[0] <= logistic(0.8 * -0.2) <= check.interval[1]
+    assert source.played[5, ("scripted", "scripted"), 2] == 1024
+
+
+def test_worth_is_the_difference_between_games_that_share_seeds():
+    question = {"kind": "worth", "of": {"bravo.patrols.count": "-1"}, "games": 400}
+    answered, source = ask(question, lambda count, _: 0.5 if count is None else 0.6)
+    (answer,) = answered.answers
+    assert answer.estimate == pytest.approx(0.1, abs=0.04)
+    assert answer.interval[1] - answer.interval[0] < 0.07  # of independent games it would be 0.14
+    assert "points" in answer.text
+    assert source.played[7, ("scripted", "scripted"), 1] == 400
+
+
+@pytest.mark.parametrize(("rate", "falls"), [(0.8, True), (0.3, False)])
+def test_intervals_of_thresholds_cover_the_truth(rate, falls):
+    positions = np.arange(1.0, 9.0)
+    chances = 1 / (1 + np.exp((1 if falls else -1) * 0.9 * (positions - 5.2)))
+    truth = np.interp(rate, *((chances[::-1], positions[::-1]) if falls else (chances, positions)))
+    covered = 0
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        shared, own = generator.random(20_000), generator.random((8, 20_000))
+        search = Search(positions, rate, falls=falls, budget=20_000, tolerance=0.5, block=128)
+        while wanted := search.wanted():
+            for level, games in wanted.items():
+                mixed = np.where(
+                    own[level] < 0.5, shared, 2 * own[level] - 1
+                )  # half the games depend on the seed alone
+                search.outcomes[level] = (mixed[:games] < chances[level]).astype(np.float64)
+        ends = search.turn(np.array(search.locate()[1:]))
+        covered += ends.min() <= truth <= ends.max()
+    assert 90 <= covered <= 99
+
+
+def test_a_search_ends_with_its_budget():
+    search = Search(np.arange(3.0), 0.5, falls=True, budget=1000, tolerance=0.001, block=128)
+    generator = np.random.default_rng(0)
+    while wanted := search.wanted():
+        for level, games in wanted.items():
+            search.outcomes[level] = (generator.random(games) < 0.6 - 0.1 * level).astype(np.float64)
+    assert 1000 <= search.spent <= 1600
+
+
+def test_intervals_of_paired_differences_cover_the_truth():
+    generator, rates, means = np.random.default_rng(1), 0, 0
+    for _ in range(1_600):
+        shared, noise = generator.random(200), generator.random(200)
+        before, after = shared < 0.6, np.where(noise < 0.7, shared, generator.random(200)) < 0.65
+        _, low, high = paired_interval(after.astype(int) - before.astype(int), is_rate=True)
+        rates += low <= 0.05 <= high
+        _, low, high = paired_interval(generator.normal(1, 5, 30))
+        means += low <= 1 <= high
+    assert 1_490 <= rates <= 1_550
+    assert 1_490 <= means <= 1_550
+
+
+def test_equal_games_do_not_differ():
+    games = np.zeros(50, GAME)
+    mean, low, high = compare_games(games, games, "alpha wins")
+    assert (mean, -low) == (0, high)
+    assert 0 < high < 0.06
+    assert compare_games(games, games, "turns") == (0, 0, 0)
+
+
+ANGLE = {name: Factor(keys=(name,), low=-math.pi, high=math.pi) for name in ("x1", "x2", "x3")}
+
+
+def values_of(design):
+    return -math.pi + 2 * math.pi * design.units
+
+
+def test_indices_of_the_ishigami_function():
+    pytest.importorskip("SALib")
+    design = Design.make("saltelli", ANGLE, 1024, seed=1)
+    x1, x2, x3 = values_of(design).T
+    effects = rank_factors(design, np.sin(x1) + 7 * np.sin(x2) ** 2 + 0.1 * x3**4 * np.sin(x1))
+    assert [effect.name for effect in effects] == ["x1", "x2", "x3"]
+    np.testing.assert_allclose([effect.effect for effect in effects], [0.5576, 0.4424, 0.2437], atol=0.02)
+    np.testing.assert_allclose([effect.other for effect in effects], [0.3139, 0.4424, 0], atol=0.02)
+    assert all(0 < effect.margin < 0.1 for effect in effects)
+
+
+def test_elementary_effects_of_a_linear_function():
+    pytest.importorskip("SALib")
+    design = Design.make("morris", ANGLE, 10, seed=1)
+    first, second, _ = design.units.T
+    effects = rank_factors(design, 3 * first - 5 * second)
+    assert [effect.name for effect in effects] == ["x2", "x1", "x3"]
+    np.testing.assert_allclose([effect.effect for effect in effects], [5, 3, 0], atol=1e-9)
+    assert effects[0].mean == pytest.approx(-5)
+
+
+def test_rankings_of_every_pair():
+    pytest.importorskip("SALib")
+    factors = {"bravo.patrols.count": "1..8", "turn_limit": {"low": 10, "high": 20}}
+    answered, _ = ask(
+        {"kind": "ranking"},
+        lambda count, _: logistic(0.5 * (count - 4)),
+        ["scripted", "policy"],
+        factors=factors,
+        design="morris",
+        samples=8,
+        games=100,
+    )
+    assert answered.summary == ("With both pairs of agents, what matters most is the same: number of bravo's Patrols.",)
+    assert "1. number of bravo's Patrols: mean absolute effect" in answered.answers[0].text

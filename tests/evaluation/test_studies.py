@@ -1,0 +1,256 @@
+"""Studies: what a file says, what is played for it, and what is kept of it."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from executors import InlineExecutor, LastFirstExecutor
+
+from geo_patrol import ConfigError, load_config, play_match, play_study, read_study
+from geo_patrol.config.toml_files import study_names
+from geo_patrol.evaluation import FolderError, compare_studies
+from geo_patrol.evaluation.campaign import GAMES
+from geo_patrol.evaluation.study import estimate_study, load_plan
+from geo_patrol.evaluation.study_file import Factor, in_words, parse_study, read_study_file
+
+pytestmark = pytest.mark.usefixtures("without_workers")
+
+SMALL = {
+    "title": "small",
+    "config": "case1",
+    "set": {"turn_limit": 6},
+    "agents": ["scripted", ["scripted", "random"]],
+    "factors": {"bravo.patrols.ammo": "0..1"},
+    "games": 10,
+}
+QUESTION = {"kind": "threshold", "factor": {"bravo.patrols.count": "1..8"}, "rate": 0.5, "games": 2000}
+
+
+def tables(study):
+    return json.dumps(study.to_dict(), allow_nan=False)
+
+
+def lines(folder):
+    return (folder / GAMES).read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_studies_of_the_package_can_be_planned(name):
+    plan = load_plan(name)
+    assert plan.file.question
+    assert plan.cells
+
+
+def test_a_study_is_a_short_file(tmp_path):
+    (tmp_path / "mine.toml").write_text('extends = "case2"\ntitle = "Mine"\n')
+    path = tmp_path / "study.toml"
+    path.write_text("""
+title = "Fuel"
+config = "mine.toml"
+set = { "bravo.patrols.fuel" = "+20%" }
+agents = ["scripted", ["policy", "scripted"]]
+factors = { "both.patrols.ammo" = "0..1", attack = { keys = ["alpha.patrols.fuel"], values = ["-10%", "+0%"] } }
+
+[[scenario]]
+name = "as it is"
+
+[[scenario]]
+name = "a large defense"
+set = { "bravo.patrols.count" = 8 }
+""")
+    file, folder = read_study_file(path)
+    assert folder == tmp_path
+    plan = load_plan(path)
+    assert file.agents == (("scripted", "scripted"), ("policy", "scripted"))
+    assert [scenario.name for scenario in plan.scenarios] == ["as it is", "a large defense"]
+    assert plan.scenarios[1].overrides == {"bravo.patrols.fuel": 72, "bravo.patrols.count": 8}
+    assert len(plan.cells) == 8
+    first = plan.config(plan.cells[0])
+    assert (first.alpha.patrols.ammo, first.bravo.patrols.ammo, first.alpha.patrols.fuel) == (0, 0, 90)
+    assert plan.describe(plan.cells[-1]) == "a large defense, rounds of each of either side's Patrols 1, attack +0%"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"desgin": "grid"}, "desgin = 'grid': there is no such key; did you mean design"),
+        ({"design": "sobl"}, "design must be 'grid', 'latin-hypercube', 'sobol', 'morris' or 'saltelli', got 'sobl'"),
+        ({"design": "sobol", "samples": 6}, "samples must be a power of 2"),
+        ({"agents": []}, "agents must be a list of agents"),
+        ({"agents": ["idle", ["idle", "idle"]]}, "idle against idle is there twice"),
+        ({"agents": ["idel"]}, "there is no agent 'idel'; did you mean 'idle'"),
+        ({"games": 3}, "games must be even where an agent plays both sides"),
+        ({"seed": -1}, "seed must be a non-negative integer, got -1"),
+        ({"config": "case9"}, "there is no preset 'case9'"),
+        ({"set": {"bravo.patrols.amo": 1}}, "there is no such key; did you mean ammo"),
+        ({"set": {"rules": "+20%"}}, "rules = '\\+20%': it is relative, and the value is no number"),
+        ({"factors": {"bravo.patrols.ammo": "3..1"}}, "factors.bravo.patrols.ammo.values must be a list"),
+        ({"factors": {"bravo.patrols.ammo": {"low": 1, "high": 4}}}, "must be no range in a grid"),
+        ({"factors": {"x": {"key": "turn_limit", "vals": [1]}}}, "factors.x.vals.*did you mean values"),
+        ({"factors": {"games": {"key": "turn_limit", "values": [1]}}}, "must be another name"),
+        ({"factors": {"bravo.patrols.ammo": [0, 2000]}}, "bravo.patrols.ammo must be an integer from 0 to 1000"),
+        ({"question": [{"kind": "treshold"}]}, "question.0.kind must be .* did you mean 'threshold'"),
+        ({"question": [{**QUESTION, "rat": 1}]}, "question.0.rat.*did you mean rate"),
+        ({"question": [{**QUESTION, "measure": "margin"}]}, "question.0.measure must be 'alpha wins'"),
+        ({"question": [{**QUESTION, "factor": {"bravo.patrols.cont": "1..8"}}]}, "did you mean count"),
+        ({"question": [{**QUESTION, "factor": {"bravo.patrols.ammo": "0..4"}}]}, "is a factor of the study and"),
+        ({"question": [{"kind": "ranking"}]}, 'must be asked of a study with design = "morris" or "saltelli"'),
+        ({"question": [{"kind": "worth", "of": {"x": {"keys": ["turn_limit"]}}}]}, "question.0.of.x must be"),
+    ],
+)
+def test_wrong_files_are_refused_before_anything_is_played(change, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        play_study({**SMALL, **change}, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_ranges_have_whole_numbers_where_a_key_has():
+    config = load_config("case1")
+    ammo, odds = (Factor(keys=(key,), low=0, high=1) for key in ("bravo.patrols.ammo", "bravo.odds.shoot.0"))
+    assert [ammo.at(config, unit) for unit in (0, 0.49, 0.5, 1)] == [0, 0, 1, 1]
+    assert [odds.at(config, unit) for unit in (0, 0.49, 1)] == [0.0, 0.49, 1.0]
+    fuel = Factor(keys=("bravo.patrols.fuel", "alpha.patrols.fuel"), low="-20%", high="+20%")
+    assert fuel.at(config, 0.75) == "+10%"
+    assert fuel.overrides(config, "+10%") == {"bravo.patrols.fuel": 66, "alpha.patrols.fuel": 110}
+    count = Factor(keys=("bravo.patrols.count",), values=("-1",))
+    assert count.overrides(config, "-1") == {"bravo.patrols.count": 7}  # of the formation's eight
+
+
+@pytest.mark.parametrize("design", ["latin-hypercube", "sobol"])
+def test_designs_that_fill_the_space(design):
+    factors = {"alpha.patrols.fuel": {"low": 60, "high": 99}, "bravo.patrols.ammo": [0, 1, 2, 3]}
+    data = {**SMALL, "factors": factors, "design": design, "samples": 16}
+    cells = load_plan(parse_study(data)).cells
+    assert cells == load_plan(parse_study(data)).cells != load_plan(parse_study({**data, "seed": 2})).cells
+    fuel, ammo = zip(*(cell.values for cell in cells), strict=True)
+    assert sorted(ammo) == sorted([0, 1, 2, 3] * 4)
+    assert sum(value < 80 for value in fuel) == 8
+
+
+def test_every_row_says_what_it_is_from():
+    study = play_study(SMALL)
+    rows = study.rows()
+    assert {row["measure"] for row in rows} >= {"alpha wins", "bravo wins", "draws", "margin", "turns"}
+    match = play_match(
+        "scripted", "scripted", config="case1", overrides={"turn_limit": 6, "bravo.patrols.ammo": 1}, games=10, seed=1
+    )
+    (row,) = [r for r in rows if (r["measure"], r["bravo.patrols.ammo"], r["bravo"]) == ("turns", 1, "scripted")]
+    assert row["overrides"] == "bravo.patrols.ammo=1; turn_limit=6"
+    assert (row["config"], row["scenario"]) == ("case1", match.config.title)
+    assert (row["games"], row["mean"]) == (10, match.turns.mean())
+    assert row["q25"] == np.quantile(match.turns, 0.25)
+    assert {r["study"] for r in rows} == {study.digest}
+    assert {r["seed"] for r in rows} == {1}
+    assert study.digest != play_study({**SMALL, "seed": 2}).digest
+    ended = [r["mean"] for r in rows if r["measure"].startswith("ended: ")]
+    assert sum(ended) >= 4  # every game of the four cells and pairs ended for some reason
+
+
+def test_curves_end_with_the_final_scores():
+    study = play_study({**SMALL, "games": 300})
+    for place, games in study.games.items():
+        curve = study.curves[place]
+        np.testing.assert_array_equal(curve[-1, 1:3], games["scores"].sum(axis=0))
+        assert curve[-1, 0] == 0
+        running = [(games["turns"] > turn).sum() for turn in range(1, len(curve) + 1)]
+        assert curve[:, 0].tolist() == running
+    rows = study.rows("curves")
+    assert (rows[0]["turn"], rows[0]["games"], rows[0]["bravo_patrols"]) == (1, 300, pytest.approx(8, abs=1))
+
+
+def test_studies_are_the_same_on_any_executor():
+    data = {
+        **SMALL,
+        "factors": {},
+        "question": [QUESTION, {"kind": "worth", "of": {"bravo.patrols.ammo": "-1"}, "games": 10}],
+    }
+    one, other = (play_study(data, executor=executor) for executor in (InlineExecutor(), LastFirstExecutor()))
+    assert tables(one) == tables(other)
+    assert tables(one) == tables(play_study(data, processes=1))
+
+
+def test_a_study_that_was_killed_goes_on(tmp_path):
+    data = {**SMALL, "question": [QUESTION]}
+    whole = play_study(data, folder=tmp_path)
+    written = lines(tmp_path)
+    (tmp_path / GAMES).write_bytes(b"".join(written[::2]) + written[1][:40])
+    with pytest.raises(FolderError, match="the study is not finished"):
+        read_study(tmp_path)
+    again = play_study(data, folder=tmp_path)
+    assert tables(again) == tables(whole) == tables(read_study(tmp_path))
+    assert lines(tmp_path)[: len(written[::2])] == written[::2]  # not played again
+    assert sorted(json.loads(line)["block"] for line in lines(tmp_path)) == sorted(
+        json.loads(line)["block"] for line in written
+    )
+
+
+def test_a_study_that_grows_plays_only_what_is_new(tmp_path):
+    play_study(SMALL, folder=tmp_path)
+    before = lines(tmp_path)
+    larger = play_study({**SMALL, "factors": {"bravo.patrols.ammo": "0..2"}}, folder=tmp_path)
+    assert lines(tmp_path)[: len(before)] == before
+    assert len(lines(tmp_path)) == len(before) + 2
+    assert tables(larger) == tables(play_study({**SMALL, "factors": {"bravo.patrols.ammo": "0..2"}}))
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path):
+    play_study(SMALL, folder=tmp_path)
+    for change, message in (
+        ({"title": "other"}, "its title is 'small', not 'other'"),
+        ({"seed": 2}, "its seed is 1, not 2"),
+    ):
+        with pytest.raises(FolderError, match=message):
+            play_study({**SMALL, **change}, folder=tmp_path)
+    first, *rest = lines(tmp_path)
+    record = json.loads(first)
+    for damage in ({"turns": record["turns"][1:]}, {"winner": [5] * 10}, {"turns": [2**40] * 10}, {"more": 1}):
+        (tmp_path / GAMES).write_bytes(json.dumps(record | damage).encode() + b"\n" + b"".join(rest))
+        with pytest.raises(FolderError, match="is damaged in line 1"):
+            play_study(SMALL, folder=tmp_path)
+    with pytest.raises(FolderError, match="holds no study"):
+        read_study(tmp_path / "nothing")
+
+
+def test_comparisons_are_paired_where_the_seeds_are_the_same():
+    one = play_study({**SMALL, "games": 40})
+    for row in compare_studies(one, one):
+        assert (row["difference"], row["paired"]) == (0, True)
+    weaker = play_study({**SMALL, "games": 40, "set": {"turn_limit": 6, "alpha.patrols.fuel": 60}})
+    (row,) = [
+        row
+        for row in compare_studies(one, weaker, ["margin"])
+        if (row["bravo.patrols.ammo"], row["bravo"]) == (1, "scripted")
+    ]
+    before, after = (study.games[1, 0]["scores"].astype(int) for study in (one, weaker))
+    differences = (after[:, 0] - after[:, 1]) - (before[:, 0] - before[:, 1])
+    assert row["difference"] == differences.mean()
+    assert row["high"] - row["difference"] == pytest.approx(2.0227 * differences.std(ddof=1) / math.sqrt(40), rel=1e-3)
+    other = play_study({**SMALL, "games": 40, "seed": 2})
+    assert {row["paired"] for row in compare_studies(one, other)} == {False}
+    with pytest.raises(ConfigError, match="have no scenario, values of factors and agents in common"):
+        compare_studies(one, play_study({**SMALL, "factors": {"bravo.patrols.ammo": [5]}}))
+
+
+def test_an_estimate_plays_little():
+    estimate = estimate_study(load_plan({**SMALL, "games": 1000, "question": [QUESTION]}), processes=2)
+    assert (estimate.cells, estimate.games) == (2, 4000)
+    assert estimate.games < estimate.expected <= estimate.most == 4000 + 2 * 2 * 2000
+    assert estimate.seconds > 0
+
+
+def test_progress_counts_what_was_played_already(tmp_path):
+    reported = []
+    play_study({**SMALL, "question": [QUESTION]}, folder=tmp_path)
+    (tmp_path / GAMES).write_bytes(b"".join(lines(tmp_path)[:3]))
+    play_study({**SMALL, "question": [QUESTION]}, folder=tmp_path, progress=lambda *counts: reported.append(counts))
+    assert reported == sorted(reported, key=lambda counts: counts[0])
+    assert all(some <= total for some, total in reported)
+
+
+def test_words():
+    assert in_words("bravo.patrols.count") == "number of bravo's Patrols"
+    assert in_words("alpha.odds.shoot.1") == "odds of alpha's shots in an adjacent sector"
+    assert in_words("turn_limit") == "turn limit"
+    assert not re.search(r"[._]", in_words("both.hva.fuel"))
