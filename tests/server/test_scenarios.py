@@ -1,6 +1,7 @@
 """The editor of scenarios over HTTP: changes are written as TOML, checked and drawn, and strangers' input is bounded."""
 
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from starlette.testclient import TestClient
 
 from geo_patrol import Game, load_config
 from geo_patrol.config.toml_files import write_toml
+from geo_patrol.evaluation.study import check_questions
+from geo_patrol.evaluation.study_file import parse_study, plan_study
 from geo_patrol.server.app import Server
 from geo_patrol.server.tables import TableStore
 
@@ -65,6 +68,30 @@ def test_the_fleet_is_that_of_the_game_where_a_count_extends_the_formation(clien
 
 
 @pytest.mark.parametrize(
+    ("scenario", "questions"),
+    [
+        ('extends = "case2"\n[bravo.patrols]\nfuel = 50\n[both.patrols]\nfuel = 70\nammo = 2\n', 3),
+        ('extends = "geo_patrol"\ntitle = "+5%"\nmirror = true\n', 1),
+        ('extends = "case1"\n[bravo.patrols]\nformation = [[0, 1]]\n', 2),  # one Patrol less is none
+        ('extends = "case1"\n[bravo.patrols]\nfuel = { low = 40, high = 60 }\n', 3),
+    ],
+)
+def test_studies_ask_about_the_scenario_as_it_is(client, scenario, questions):
+    answer = edit(client, scenario)
+    config = load_config(tomllib.loads(scenario))
+    assert len(answer["studies"]) == questions
+    for title, text in answer["studies"]:
+        plan = plan_study(parse_study(tomllib.loads(text)), Path())
+        check_questions(plan)
+        assert (plan.file.title, plan.scenarios[0].name) == (title, config.title)
+        assert values_of(plan.scenarios[0].config) == values_of(config)
+
+
+def values_of(config):
+    return {key: value for key, value in config.to_dict().items() if key not in ("title", "description")}
+
+
+@pytest.mark.parametrize(
     ("scenario", "changes", "fault"),
     [
         ("= 3", {}, "scenario"),
@@ -108,6 +135,7 @@ def test_other_sites_and_floods_are_refused(client):
         {"extends": "case1", "title": 'a "quoted" \\ text\n\x7f'},
         {"a": {"b": {"c": [1, [2.5, True]]}}, "top": "last"},
         {"alpha": {"patrols": {"fuel": {"low": 1, "high": 3}, "ammo": {"choices": [0, 1]}}}},
+        {"a": [{"b": 1, "c": {"d": 2}}, {}, {"c": {"e": 3}}], "f": [[1], [{"g": 1}]], "h": []},
         {"variants": [{"name": "a", "bravo": {"patrols": {"ammo": 1}}}], "odd key": {"x.y": 1}},
         {},
     ],

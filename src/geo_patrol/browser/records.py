@@ -268,7 +268,8 @@ def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str,
     Returns:
         ``record``, the start as ``game_record`` returns it; ``board``, the rings; ``places``, the shapes of the sectors of the
         goal ring, azimuth by azimuth; ``counted``, for each side whether its number of Patrols is set apart from its
-        formation; whether bravo is ``mirrored``, and whether values are ``sampled``.
+        formation; ``sensors``, how far each side sees, None where it sees everything or that is sampled; whether bravo is ``mirrored``, and whether values
+        are ``sampled``.
     """
     timeline = Timeline(Game(config, seed=0))
     return {
@@ -276,6 +277,9 @@ def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str,
         "board": config.board.model_dump(),
         "places": _place_records(config.board, fleet_size(config), is_narrow),
         "counted": [config.side(side).patrols.count is not None for side in SIDES],
+        "sensors": [
+            seen if isinstance(seen, int) else None for seen in (config.alpha.sensor_range, config.bravo.sensor_range)
+        ],
         "mirrored": config.mirror,
         "sampled": config.is_randomized,
     }

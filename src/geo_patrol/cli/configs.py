@@ -1,6 +1,5 @@
 """``geo-patrol configs``: list the presets, show one in full, or compare two."""
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -139,7 +138,9 @@ def print_differences(before: "GameConfig", after: "GameConfig") -> None:
 
 def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
     """Pair the values of two configurations; pairs that are the same for both sides are under "both"."""
-    old, new = dict(_flatten(before.to_dict())), dict(_flatten(after.to_dict()))
+    from geo_patrol.config.toml_files import flatten
+
+    old, new = dict(flatten(before.to_dict())), dict(flatten(after.to_dict()))
     pairs = {key: (old.get(key), new.get(key)) for key in [*old, *(key for key in new if key not in old)]}
     merged: Pairs = {}
     for key, pair in pairs.items():
@@ -152,17 +153,6 @@ def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
         else:  # side by side
             merged |= {of_side: pairs[of_side] for of_side in (alpha, bravo) if of_side in pairs}
     return merged
-
-
-def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield dotted keys and values; a range or a choice is a value."""
-    from geo_patrol.config.toml_files import is_range_table
-
-    for key, value in data.items():
-        if isinstance(value, Mapping) and not is_range_table(value):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _toml(value: Any) -> str:

@@ -195,16 +195,37 @@ def to_toml(value: Any) -> str:
 
 def write_toml(data: Data) -> str:
     """Return the content of a file: single values first, then a section for each table that holds single values."""
-    return "\n\n".join(_sections(data, "")) + "\n"
+    return "\n\n".join(_sections(data, "", "")) + "\n"
 
 
-def _sections(table: Mapping[str, Any], path: str) -> Iterator[str]:
-    inner = {key: value for key, value in table.items() if isinstance(value, Mapping) and not is_range_table(value)}
-    lines = [f"{_toml_key(key)} = {to_toml(value)}" for key, value in table.items() if key not in inner]
-    if lines:
-        yield "\n".join([f"[{path}]", *lines] if path else lines)
-    for key, value in inner.items():
-        yield from _sections(value, f"{path}.{_toml_key(key)}" if path else _toml_key(key))
+def _sections(table: Mapping[str, Any], path: str, heading: str) -> Iterator[str]:
+    lines = [f"{_toml_key(key)} = {to_toml(value)}" for key, value in table.items() if not _is_section(value)]
+    if lines or heading.startswith("[["):
+        yield "\n".join([heading, *lines] if heading else lines)
+    for key, value in table.items():
+        if _is_section(value):
+            inner = f"{path}{_toml_key(key)}"
+            if isinstance(value, Mapping):
+                yield from _sections(value, f"{inner}.", f"[{inner}]")
+            else:
+                for each in value:
+                    yield from _sections(each, f"{inner}.", f"[[{inner}]]")
+
+
+def _is_section(value: Any) -> bool:
+    """Return whether a value is written below a heading of its own: a table, or a list of tables."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_section, value)) and not any(isinstance(each, list) for each in value)
+    return isinstance(value, Mapping) and not is_range_table(value)
+
+
+def flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the single values of nested tables by their dotted keys; a range is a single value."""
+    for key, value in data.items():
+        if isinstance(value, Mapping) and not is_range_table(value):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _toml_key(key: str) -> str:

@@ -1,6 +1,8 @@
-"""The scenario editor: changes to a scenario that somebody writes, and what it looks like, or what is wrong with it."""
+"""The scenario editor: changes to a scenario that somebody writes, what it looks like, or what is wrong with it, and studies of it."""
 
+from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, StringConstraints
@@ -10,15 +12,20 @@ from starlette.routing import Route
 
 from geo_patrol.browser.records import scenario_record
 from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import (
     MAX_DEPTH,
     MAX_FILE_BYTES,
     Data,
+    flatten,
     preset_names,
     remove_value,
     set_value,
     write_toml,
 )
+from geo_patrol.errors import ConfigError
+from geo_patrol.evaluation.study import check_questions
+from geo_patrol.evaluation.study_file import parse_study, plan_study
 from geo_patrol.server import requests
 from geo_patrol.server.protocol import ProtocolError, Screen
 from geo_patrol.server.tables import check_length
@@ -66,8 +73,8 @@ def edit_scenario(asked: ScenarioEdit) -> dict[str, Any]:
     """Return a scenario after its changes.
 
     Returns:
-        ``scenario``, its text, rewritten if something was changed; ``extends``, the preset it names, or None; and what
-        ``scenario_record`` returns.
+        ``scenario``, its text, rewritten if something was changed; ``extends``, the preset it names, or None; ``studies``,
+        pairs of a question and a study file that asks it; and what ``scenario_record`` returns.
 
     Raises:
         ProtocolError: the text is no TOML, extends a file, or is too long.
@@ -82,10 +89,59 @@ def edit_scenario(asked: ScenarioEdit) -> dict[str, Any]:
         if len(text) > MAX_FILE_BYTES:
             raise ProtocolError("bad_message", f"scenario: it is longer than {MAX_FILE_BYTES:,} characters")
         data = _read(text)
-    extends = data.get("extends")
     config = load_config(data)
     check_length(config)
-    return {"scenario": text, "extends": extends, **scenario_record(config, is_narrow=asked.screen == "narrow")}
+    return {
+        "scenario": text,
+        "extends": data.get("extends"),
+        "studies": list(study_files(data, config)),
+        **scenario_record(config, is_narrow=asked.screen == "narrow"),
+    }
+
+
+_QUESTIONS: dict[str, Mapping[str, Any]] = {
+    "How much does the fuel of gold's Patrols decide?": {
+        "factors": {"bravo.patrols.fuel": ["-40%", "-20%", "+0%", "+20%", "+40%"]},
+        "games": 400,
+    },
+    "How many Patrols may gold have in a fair game?": {
+        "question": [{"kind": "fair", "factor": {"bravo.patrols.count": "1..10"}, "games": 10_000, "check": 2_000}]
+    },
+    "What are a round, fuel and a Patrol worth to gold?": {
+        "question": [
+            {
+                "kind": "worth",
+                "of": {"bravo.patrols.ammo": "+1", "bravo.patrols.fuel": "+10%", "bravo.patrols.count": "-1"},
+                "measure": "bravo wins",
+            }
+        ]
+    },
+}
+_QUESTIONS_OF_BOTH: dict[str, Mapping[str, Any]] = {
+    "How much does the fuel of Patrols decide?": {
+        "factors": {"both.patrols.fuel": ["-40%", "-20%", "+0%", "+20%", "+40%"]},
+        "games": 400,
+    }
+}
+"""Of games in which bravo has alpha's values."""
+
+
+def study_files(data: Data, config: GameConfig) -> Iterator[tuple[str, str]]:
+    """Yield questions, each with the content of a study file that asks it about a scenario.
+
+    The file holds the whole scenario: what it extends, and all values that it changes. A question that cannot be asked
+    about the scenario is left out.
+    """
+    source = {key: value for key, value in data.items() if key not in ("extends", "title", "description", "both")}
+    values = dict(flatten({"both": data.get("both", {}), **source}))  # a side's own values replace those of both
+    scenario = {"name": config.title, "config": data.get("extends", "geo_patrol"), "set": values}
+    for title, asked in (_QUESTIONS_OF_BOTH if config.mirror else _QUESTIONS).items():
+        study = {"title": title, "agents": ["scripted", "policy"], **asked, "scenario": [scenario]}
+        try:
+            check_questions(plan_study(parse_study(study), Path()))
+        except ConfigError:
+            continue
+        yield title, write_toml(study)
 
 
 def _read(text: str) -> Data:
