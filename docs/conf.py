@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,24 @@ nb_execution_cache_path = str(HERE.parent / "build" / "notebooks")
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
-# Kernels warn, one for each notebook, that their sockets on this machine are not encrypted: they log errors only.
 profile = HERE.parent / "build" / "ipython" / "profile_default"
 profile.mkdir(parents=True, exist_ok=True)
-(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n", encoding="utf-8")
+# What commands print would come in pieces of a hundred characters, each of them a block of its own: it is passed on whole, and
+# without the colors and progress bars of a terminal.
+BASH = """
+import os, subprocess
+os.environ.pop("FORCE_COLOR", None)
+get_ipython().register_magic_function(
+    lambda line, cell: print(subprocess.run(["bash", "-c", cell], check=True, stdout=-1, text=True).stdout, end=""), "cell", "bash"
+)
+"""
+# Kernels warn, one for each notebook, that their sockets on this machine are not encrypted: they log errors only.
+(profile / "ipython_kernel_config.py").write_text(
+    f"c.IPKernelApp.log_level = 'ERROR'\nc.InteractiveShellApp.exec_lines = [{BASH!r}]\n", encoding="utf-8"
+)
 os.environ["IPYTHONDIR"] = str(profile.parent)
+# Notebooks run the commands of the package that is documented.
+os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
 
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
@@ -59,6 +73,7 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,

@@ -425,7 +425,8 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
     )
     console = output.print_heading(titles, f"differences with 95 % intervals, {paired}")
     factors = [name for name in both[0].plan.file.factors if name in rows[0]]
-    table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second", "difference"))
+    table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second"))
+    table.add_column("difference", justify="right", overflow="fold")
     for row in rows[:_MAX_ROWS]:
         table.add_row(
             *(value_text(row[name]) for name in factors),
