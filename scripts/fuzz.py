@@ -78,6 +78,7 @@ def random_side(rng: np.random.Generator) -> dict[str, Any]:
         },
         "patrols": {
             "formation": [[int(offset), int(count)] for offset, count in zip(offsets, counts, strict=True) if count],
+            **({"count": int(rng.integers(1, 11))} if rng.random() < 0.2 else {}),
             "fuel": random_fuel(rng),
             "ammo": int(rng.integers(0, 4)),
             "weight": "auto" if rng.random() < 0.5 else round(float(rng.random() * 2), 3),

@@ -53,7 +53,7 @@ def run(size, *arguments, stdin=""):
 def test_a_game_that_cannot_be_saved_is_not_called_saved(ending, tmp_path):
     path = tmp_path / f"game.{ending}"
     done = run(0, "play", "--text", "--save", path, "--against", "random", "--seed", "1", stdin="rest\n\n" * 500)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 2, done.stderr
     assert f"geo-patrol: {path}: File too large" in done.stderr
     assert "saved" not in done.stderr
     assert not path.exists()
@@ -63,7 +63,7 @@ def test_a_game_that_cannot_be_saved_is_not_called_saved(ending, tmp_path):
 def test_what_was_saved_before_the_disk_was_full_can_be_read(ending, tmp_path):
     path, size = tmp_path / f"game.{ending}", 5_000 if ending == "jsonl" else 1_800
     done = run(size, "play", "--text", "--save", path, "--against", "random", "--seed", "1", stdin="rest\n\n" * 500)
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == 2, done.stdout + done.stderr
     assert f"geo-patrol: {path}: File too large" in done.stderr
     assert "The game is saved up to the phase before" in done.stderr
     (replay,) = ReplayReader(path)
@@ -75,7 +75,7 @@ def test_tables_that_cannot_be_written_name_their_file_and_leave_the_old_one(tmp
     path = tmp_path / "match.json"
     path.write_text("old")
     done = run(100, "match", "idle", "idle", "--games", "2", "--seed", "1", "--json", path)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 2, done.stderr
     assert f"{path}: File too large" in done.stderr
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

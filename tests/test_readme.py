@@ -32,6 +32,15 @@ def test_examples_of_the_docs(document):
     assert result.failed == 0
 
 
+def test_the_first_page_of_the_site_shows_five_lines_that_run():
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) == 5
+    names = {}
+    exec(code, names)
+    assert names["rewards"].shape == (1024,)
+
+
 @pytest.mark.parametrize("document", ["replays", "watching_and_playing"])
 def test_programs_of_the_docs(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -131,6 +131,11 @@ class _CheckedFile(IndexDataCacheFile):
         stamp, overloads = self._read(self._index_path) or (None, {})
         return overloads if stamp == self._source_stamp else {}
 
+    @property
+    def has_code(self) -> bool:
+        """Whether code is stored."""
+        return bool(self._load_index())
+
     def _save_index(self, overloads: dict[Any, str]) -> None:
         with self._open_for_write(self._index_path) as file:
             file.write(self._dump((self._source_stamp, overloads)))
@@ -152,6 +157,12 @@ class CheckedCache(FunctionCache):
         self._cache_file = _CheckedFile(  # type: ignore[no-untyped-call]
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
+
+    @property
+    def has_code(self) -> bool:
+        """Whether code of the function is stored, for arguments of some types."""
+        file: Any = self._cache_file
+        return bool(file.has_code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store compiled code; where that fails it is used by this process alone."""

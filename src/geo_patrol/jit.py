@@ -29,6 +29,14 @@ def jit(function: _Function) -> _Function:
     return cast("_Function", dispatcher)
 
 
+def has_cached_code(function: Callable[..., Any]) -> bool:
+    """Return whether a ``jit`` function is in the cache, for arguments of some types, or needs no compilation."""
+    if not isinstance(function, numba.core.dispatcher.Dispatcher):
+        return True  # compilation is off
+    cache = getattr(function, "_cache", None)
+    return isinstance(cache, CheckedCache) and cache.has_code
+
+
 def resolve(function: _Function, *arguments: Any) -> _Function:
     """Return what a ``jit`` function runs for arguments of these types.
 

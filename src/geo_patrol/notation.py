@@ -71,7 +71,7 @@ class SatelliteId:
 def _parse_number(text: str, order: str) -> int:
     match = _SHORT_NAME.fullmatch(text)
     if match is None:
-        raise OrderError(f"order {order!r}: {text!r} is no satellite; satellites are HVA and P1 to P10")
+        raise OrderError(f"order {order!r}: {text!r} is not a satellite; satellites are HVA and P1 to P10")
     return int(match["patrol"] or state.HVA)
 
 
@@ -185,7 +185,7 @@ class Order:
         satellite = _parse_number(words[0], text)
         action = words[1]
         if action not in _ACTIONS:
-            raise OrderError(f"order {text!r}: {action!r} is no action; actions are {', '.join(_ACTIONS)}")
+            raise OrderError(f"order {text!r}: {action!r} is not an action; actions are {', '.join(_ACTIONS)}")
         if (action in _FIRST_CODE) != (len(words) == 3):
             needs = "needs a target, such as HVA or P3" if action in _FIRST_CODE else "takes no target"
             raise OrderError(f"order {text!r}: {action} {needs}")

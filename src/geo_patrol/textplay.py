@@ -578,7 +578,7 @@ def _order(words: Sequence[str], game: Game, side: Side) -> Order:
         if match:
             if match[1] not in (None, whose):
                 raise OrderError(
-                    f"order {printable(' '.join(words), _SHOWN)!r}: {match[0]!r} is no satellite of {whose}"
+                    f"order {printable(' '.join(words), _SHOWN)!r}: {match[0]!r} is not a satellite of {whose}"
                 )
             plain[index] = match[2].upper()
     order = Order.parse(printable(" ".join(plain), _SHOWN))

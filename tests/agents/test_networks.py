@@ -125,7 +125,7 @@ def test_names():
         ("torch", "name its file behind torch: as docs/networks.md says"),
         ("onnx:,greedy", "name its file behind onnx: as docs/networks.md says"),
         ("rllib:nowhere", "there is no folder '.*nowhere'"),
-        ("rllib:.", "'.*' is no checkpoint of RLlib, which algorithm.save_to_path"),
+        ("rllib:.", "'.*' is not a checkpoint of RLlib, which algorithm.save_to_path"),
     ],
 )
 def test_names_of_no_network(name, message):

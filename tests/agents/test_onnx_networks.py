@@ -173,7 +173,7 @@ def test_files_that_are_no_models(tmp_path, monkeypatch):
     monkeypatch.setattr(networks, "MAX_FILE_SIZE", 999)
     with pytest.raises(AgentError, match="the file has more than 999 bytes"):
         make_agent(f"onnx:{path}")
-    with pytest.raises(AgentError, match="it is no regular file"):
+    with pytest.raises(AgentError, match="it is not a regular file"):
         make_agent("onnx:/dev/zero")
 
 

@@ -68,7 +68,7 @@ def test_loading_from_a_file_and_from_a_module(monkeypatch):
         ("geo_patrol.nothing:Bot", "there is no module 'geo_patrol.nothing'"),
         (own("Polit"), "has no 'Polit'; its classes with act are RandomAgent, Polite, Raises"),
         (own("NeverMade"), "cannot be made: FileNotFoundError: weights.npz"),
-        (own("NoAgent"), r"is no agent \(name, observation, reset, act\)"),
+        (own("NoAgent"), r"is not an agent \(name, observation, reset, act\)"),
         (own("OWN_NAME"), "has no 'OWN_NAME'"),
         ("mine", "must be path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"),
     ],
@@ -310,9 +310,9 @@ def act_once(agent):
     ("name", "message"),
     [
         ("SendsHalf", "act took longer than"),
-        ("SendsTooMuch", "act was answered by 1,099,511,627,776 bytes: at most 4,194,304 are read"),
-        ("SendsNoAnswer", "act was answered by something else than an answer"),
-        ("SendsPickle", "act was answered by something else than an answer"),
+        ("SendsTooMuch", "its answer to act has 1,099,511,627,776 bytes: at most 4,194,304 are read"),
+        ("SendsNoAnswer", "its answer to act could not be read"),
+        ("SendsPickle", "its answer to act could not be read"),
         ("LeavesChild", "its process ended with exit status 3 in act"),
     ],
 )

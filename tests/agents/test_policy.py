@@ -174,7 +174,7 @@ def test_a_failed_write_leaves_the_old_file(small, tmp_path):
         ({"value": None}, "weights 'value' are missing"),
         ({"place": np.zeros(3, np.float32)}, r"place must be a matrix, got shape \(3,\)"),
         ({"order": np.zeros((4, 0), np.float32)}, r"layers must be 1 to 1024 wide, got \(4, 5, 0, 2\)"),
-        ({"extra": np.zeros(3, np.float32)}, "'extra' is no name of weights"),
+        ({"extra": np.zeros(3, np.float32)}, "'extra' is not a name of weights"),
         ({"pool_bias": np.zeros(6, np.float32)}, r"pool_bias has shape \(6,\): it must be \(5,\)"),
         ({"pool_bias": np.zeros(5, np.int32)}, "pool_bias must be floating-point numbers, got int32"),
         ({"pool_bias": np.full(5, np.inf, np.float32)}, "pool_bias holds numbers that are not finite"),

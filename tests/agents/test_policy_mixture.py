@@ -132,7 +132,7 @@ def test_a_file_keeps_all_weights(mixture_file):
         ({MIXTURE_WEIGHTS: np.array([[1, 1]], np.float32)}, "mixture_weights must be numbers of at least 0"),
         ({MIXTURE_WEIGHTS: np.array([1], np.float32)}, "'1/attack': its policies are numbered from 0 to 0"),
         ({MIXTURE_WEIGHTS: np.ones(3, np.float32)}, "policy 2: weights 'place' are missing"),
-        ({"0/more": np.ones(3, np.float32)}, "policy 0: 'more' is no name of weights"),
+        ({"0/more": np.ones(3, np.float32)}, "policy 0: 'more' is not a name of weights"),
     ],
 )
 def test_wrong_mixtures(mixture_file, change, message):

@@ -128,6 +128,37 @@ def test_output_file_reports_what_cannot_be_written(tmp_path, monkeypatch):
         pass
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("match", "idle", "idle", "-n", 2, "--json", "{}"),
+        ("match", "idle", "idle", "-n", 2, "--save", "{}.jsonl"),
+        ("tournament", "idle", "random", "-n", 2, "--out", "{}"),
+        ("sweep", "-v", "turn_limit=1", "-n", 2, "--csv", "{}"),
+        ("sprt", "idle", "idle", "--json", "{}"),
+        ("exploit", "random", "--out", "{}"),
+        ("solve", "duel", "--out", "{}"),
+        ("print", "-o", "{}"),
+        ("fly", "--orders", "launch D13", "--save", "{}.svg"),
+        ("fly", "--blank-map", "{}.svg"),
+        ("report", DATA / "reference_games.jsonl.gz", "-o", "{}"),
+        ("replay", DATA / "replay_format_1.jsonl.gz", "--csv", "{}"),
+        ("replay", DATA / "replay_format_1.jsonl.gz", "--html", "{}"),
+        ("replay", DATA / "replay_format_1.jsonl.gz", "--svg", 1, "-o", "{}.svg"),
+        ("replay", DATA / "replay_format_1.jsonl.gz", "--gif", "{}.gif"),
+    ],
+    ids=lambda arguments: " ".join(str(word) for word in arguments if str(word).startswith("-") or str(word).isalpha()),
+)
+def test_outputs_that_cannot_be_written_have_one_status(arguments, tmp_path):
+    (tmp_path / "file").write_text("")
+    target = str(tmp_path / "file" / "inside")  # below a file
+    ran = run(*(str(word).replace("{}", target) for word in arguments))
+    assert ran.exit_code == 2, ran.output
+    assert ran.stderr.startswith("geo-patrol: ")
+    assert target in ran.stderr
+    assert "Traceback" not in ran.output
+
+
 def test_errors_of_the_library_are_one_line_and_bugs_keep_their_traceback(capsys):
     @plain_errors
     def command(error):

@@ -21,11 +21,19 @@ def test_list_names_every_preset(columns):
     assert "\x1b" not in ran.stdout
     for name in preset_names():
         config = load_config(name)
-        assert re.search(rf"^{name} +{re.escape(config.title)} +{environment_id(name)}", ran.stdout, re.MULTILINE)
+        title = re.escape(config.title[:20])  # where there is no room, a long one is folded
+        assert re.search(rf"^{name} +{title}.* {environment_id(name)} *$", ran.stdout, re.MULTILINE)
         (row,) = re.findall(rf"^{name} +(\d.*\S)", ran.stdout, re.MULTILINE)
         assert row.startswith(f"1-{config.board.outer_ring} ")
         assert re.search(rf" {config.alpha.points.win} +{config.turn_limit}$", row)
     assert max(map(len, ran.stdout.splitlines())) <= max(columns, 90)
+
+
+def test_narrow_list_keeps_the_names():
+    shown = run(columns=60).stdout.partition("geo_patrol -> ")[0]
+    for name in preset_names():
+        assert len(re.findall(rf"^{name[:12]}\S* ", shown, re.MULTILINE)) >= 2
+    assert "Too narrow for: win at, turns." in shown
 
 
 def test_list_shows_the_differences():

@@ -99,6 +99,15 @@ def test_save(tmp_path, suffix):
         assert content.endswith(b"IEND\xaeB`\x82")
 
 
+@pytest.mark.parametrize(
+    "orders", ["launch D13; coast", " launch D13 ;coast; ", "launch  d13;\tCoast", "launch D 13; coast"]
+)
+def test_spaces_in_orders_are_no_error(orders):
+    ran = run("--orders", orders)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert ran.stdout == run("--orders", "launch D13;coast").stdout
+
+
 def test_sheets_alone_need_no_window(tmp_path):
     blank, sheet = tmp_path / "map.svg", tmp_path / "sheet.png"
     ran = run("-m", "courier", "--blank-map", blank, "--score-sheet", sheet)
@@ -120,6 +129,7 @@ def test_sheets_alone_need_no_window(tmp_path):
         (("--solve", "--max-states", "0"), "max_states must be an integer from 1 to 10000000, got 0"),
         (("--orders", "coast"), "the first turn is a launch"),
         (("--orders", "launch D13; fly"), "order must be"),
+        (("-m", "sample_probe", "--orders", "launch D13; coast"), "order 'coast': the flight is over"),
         (("--save", "x.svg"), "--save needs --solve, --orders or --text"),
         (("--seed", "3"), "--seed is for --mission random"),
         (("-m", "random", "--seed", "-1"), "--seed must be a non-negative integer, got -1"),

@@ -265,6 +265,27 @@ def test_wrong_input_is_one_message_and_status_2(arguments, message, tmp_path, m
     assert list(tmp_path.iterdir()) == []
 
 
+def test_narrow_tables_keep_their_names_and_say_what_is_left_out(result):
+    lines = run(*MATCH, columns=60).stdout.splitlines()
+    for side, tally in (("alpha", result.summary().as_alpha), ("bravo", result.summary().as_bravo)):
+        (row,) = [line.split() for line in lines if line.startswith(f"{side} ")]
+        assert row[1:3] == [str(tally.games), str(tally.wins)]
+        assert row[-1].endswith("%")  # the interval
+    assert "Too narrow for: losses, margin, turns." in lines
+    assert "how games ended" in run(*MATCH, columns=40).stdout
+
+
+def test_long_names_are_folded_on_narrow_terminals():
+    long = "raider:defenders=2,path=cheap,reach=sector,first=patrols"
+    shown = run(long, "random", "-n", 2, "--seed", 1, columns=60).stdout
+    heading = next(
+        i for i, line in enumerate(shown.splitlines()) if line.startswith(long[:12]) and "against" not in line
+    )
+    folded = [line.split()[0] for line in shown.splitlines()[heading : heading + 5]]
+    assert "".join(folded).startswith(long[:48])
+    assert re.search(r"^either ", shown, re.MULTILINE)
+
+
 def test_unwritable_files_are_reported_before_playing(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "_play", lambda *_, **__: pytest.fail("played"))
     for target in (tmp_path / "missing" / "x.json", tmp_path):

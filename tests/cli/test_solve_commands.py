@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from geo_patrol import Game, play_match
 from geo_patrol.cli.app import app
+from geo_patrol.solving.backward_induction import is_compiled
 
 TWO_TURNS = ("--set", "turn_limit=2", "--set", "both.patrols.fuel=9")
 
@@ -50,7 +51,22 @@ def test_exact_exploitability_of_an_agent(tmp_path):
     assert 0.1 < data["mean"] <= 1
     refused = run("exploit", "scripted", "--exact", "-c", "duel")
     assert refused.exit_code == 2
-    assert "no order_probabilities" in refused.stderr
+    assert "agent 'scripted' cannot be solved exactly" in refused.stderr
+    assert "which random, idle, turtle, raider, policy, level, solved:FILE and your own networks give" in refused.stderr
+
+
+@pytest.mark.parametrize(("is_compiled", "message"), [(False, "; before, once, about "), (True, " s on one core\n")])
+def test_the_time_that_is_predicted_counts_compilation(is_compiled, message, monkeypatch):
+    monkeypatch.setattr("geo_patrol.solving.backward_induction.is_compiled", lambda: is_compiled)
+    ran = run("solve", "duel", *TWO_TURNS)
+    assert ran.exit_code == 0
+    assert message in ran.stderr
+    assert ("to compile the solver" in ran.stderr) is not is_compiled
+
+
+def test_code_that_has_run_is_in_the_cache():
+    run("solve", "duel", *TWO_TURNS)
+    assert is_compiled()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol.cli.app import app
-from geo_patrol.evaluation import Sprt, play_sprt, play_tournament
+from geo_patrol.evaluation import Sprt, play_sprt, play_tournament, sprt
 from geo_patrol.evaluation.plots import short_names
 
 pytestmark = pytest.mark.usefixtures("without_workers")
@@ -60,7 +60,7 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     assert run(*TOURNAMENT, "--out", out, "--mirror").stdout == ran.stdout  # played already
     ran = run(*TOURNAMENT, "--out", out)
     assert ran.exit_code == 2
-    assert "its mirror is True, not False: use another folder, or the same arguments to go on" in ran.stderr
+    assert "the option to play agents against themselves was True and is now False. Use another folder" in ran.stderr
 
 
 def test_json_goes_to_standard_output():
@@ -81,6 +81,48 @@ def test_sprt_prints_its_answer(tmp_path):
     ran = run("sprt", "random", "random", "--elo1", 1, "--max-games", 40, "--seed", 1)
     assert "No answer after 40 games" in ran.stdout
     assert Sprt(0, 1).bounds == result.test.bounds
+
+
+def test_sprt_interrupted_prints_what_it_knows(monkeypatch):
+    def interrupt(chunks):
+        yield next(in_order(chunks))
+        raise KeyboardInterrupt
+
+    in_order = sprt.in_order
+    monkeypatch.setattr(sprt, "in_order", interrupt)
+    ran = run("sprt", "random", "random", "--elo1", 1, "--max-games", 1000, "--seed", 1)
+    assert (ran.exit_code, ran.stderr) == (130, "geo-patrol: interrupted\n")
+    assert "pairs by points of random: " in ran.stdout
+    assert "log likelihood ratio " in ran.stdout
+    assert ran.stdout.endswith("Interrupted after 256 games: no answer yet.\n")
+
+
+def test_sprt_interrupted_before_the_first_games_prints_nothing(monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sprt, "in_order", interrupt)
+    ran = run("sprt", "random", "random")
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
+
+
+def test_tables_keep_their_names_on_narrow_terminals():
+    ran = run(*TOURNAMENT, columns=60)
+    lines = ran.stdout.splitlines()
+    assert re.search(r"^scripted +[+-]\d+ +[+-]\d+ [+-]\d+ ", ran.stdout, re.MULTILINE)
+    assert re.search(r"^scripted - +8 +0 +100\.0%.*\nrandom +$", ran.stdout, re.MULTILINE)
+    assert "Too narrow for: as bravo, draws." in lines
+    assert max(len(line) for line in lines if line.startswith(("agent", "scripted", "random", "idle", "pairing"))) <= 60
+
+
+@pytest.mark.parametrize("command", ["tournament", "sweep"])
+def test_a_folder_that_cannot_be_written_is_reported_before_playing(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("geo_patrol.evaluation.executors.play_chunk", lambda *_: pytest.fail("played"))
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "out"
+    ran = run(*(TOURNAMENT if command == "tournament" else ("sweep", "-v", "turn_limit=1,2")), "--out", out)
+    assert ran.exit_code == 2
+    assert ran.stderr == f"geo-patrol: {out} cannot be written: {tmp_path / 'file'} is not a folder\n"
 
 
 @pytest.mark.parametrize(

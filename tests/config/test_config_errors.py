@@ -218,14 +218,6 @@ def test_configuration_file_that_extends_a_missing_one(tmp_path):
         load_config(tmp_path / "a.toml")
 
 
-def test_configuration_with_a_count_above_its_formation():
-    formation = {"alpha.patrols.formation": {"choices": [[[0, 5]], [[0, 2]]]}, "alpha.patrols.count": 3}
-    with pytest.raises(
-        ConfigError, match=r"alpha\.patrols\.count must be at most 2, the Patrols of the formation, got 3"
-    ):
-        load_config("geo_patrol", formation)
-
-
 def test_overrides_of_one_value_of_a_pair():
     config = load_config("geo_patrol", ["bravo.odds.shoot.0=0.5", "both.costs.guard.1=7"])
     assert config.bravo.odds.shoot == (0.5, 0.4)

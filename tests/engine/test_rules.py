@@ -70,6 +70,32 @@ def test_count_takes_the_patrols_nearest_to_the_goal():
     assert satellite_values(Game(config, seed=1), "alpha", "sector") == [15, 16, 30, 15]
 
 
+def test_count_above_the_formation_fills_the_places_with_the_fewest_patrols():
+    eight = satellite_values(Game("case2", seed=1), "bravo", "sector")
+    ten = Game("case2", overrides={"bravo.patrols.count": 10}, seed=1)
+    assert satellite_values(ten, "bravo", "sector") == [
+        *eight,
+        21,
+        25,
+    ]  # two places with one: two retrograde, two prograde
+    assert ten.scores["bravo"] == 200  # a full fleet is worth 100 points, whatever its size
+
+
+def test_count_above_the_formation_prefers_the_nearest_place():
+    config = small(patrols={"formation": [[-2, 1], [1, 1], [-1, 1]], "count": 6})
+    assert satellite_values(Game(config, seed=1), "alpha", "sector") == [15, 29, 16, 30, 16, 30, 29]
+
+
+@pytest.mark.parametrize("count", range(1, 11))
+def test_sampled_count_gives_the_fleet_of_that_count(count):
+    alone = Game("case2", overrides={"bravo.patrols.count": count}, seed=1)
+    for seed in range(100):
+        sampled = Game("case2", overrides={"bravo.patrols.count": {"low": 1, "high": 10}}, seed=seed)
+        if len(sampled.satellites("bravo")) == count + 1:
+            break
+    assert satellite_values(sampled, "bravo", "sector") == satellite_values(alone, "bravo", "sector")
+
+
 # Movement
 
 

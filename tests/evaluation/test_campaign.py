@@ -76,17 +76,17 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
     arguments = {"games": 4, "seed": 3, "folder": tmp_path / "out"}
     play_tournament(["random", "idle"], **arguments)
     for changed, message in (
-        ({"games": 6}, "its games is 4, not 6"),
-        ({"seed": 4}, "its seed is 3, not 4"),
-        ({"config": "case1"}, "its config is"),
-        ({"mirror": True}, "its mirror is False, not True"),
-        ({"move_time": 0.5}, "its move_time is 0.1, not 0.5"),
+        ({"games": 6}, "the number of games was 4 and is now 6"),
+        ({"seed": 4}, "the seed was 3 and is now 4"),
+        ({"config": "case1"}, r"config\.title was 'GEO Patrol' and is now 'Case 1"),
+        ({"mirror": True}, "the option to play agents against themselves was False and is now True"),
+        ({"move_time": 0.5}, "the time for a decision in seconds was 0.1 and is now 0.5"),
     ):
         with pytest.raises(FolderError, match=message):
             play_tournament(["random", "idle"], **{**arguments, **changed})
-    with pytest.raises(FolderError, match="its agents is"):
+    with pytest.raises(FolderError, match="the list of agents was"):
         play_tournament(["idle", "random"], **arguments)
-    with pytest.raises(FolderError, match="its kind is 'tournament', not 'study'"):
+    with pytest.raises(FolderError, match="the command was 'tournament' and is now 'study'"):
         play_sweep("random", "idle", ["turn_limit=1"], **arguments)
     journal = tmp_path / "out" / GAMES
     for damage in (b"no json", b"{}", journal.read_bytes().replace(b'"task":0', b'"task":9').strip()):
@@ -94,13 +94,13 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         with pytest.raises(FolderError, match="is damaged in line 1: delete that line"):
             play_tournament(["random", "idle"], **arguments)
     (tmp_path / "out" / PLAN).write_text("[1]")
-    with pytest.raises(FolderError, match="is no plan of geo-patrol"):
+    with pytest.raises(FolderError, match="was not written by geo-patrol"):
         play_tournament(["random", "idle"], **arguments)
     (tmp_path / "out" / PLAN).unlink()
-    with pytest.raises(FolderError, match=r"has games\.jsonl and no plan\.json"):
+    with pytest.raises(FolderError, match=r"has games\.jsonl but no plan\.json, which says what the games are"):
         play_tournament(["random", "idle"], **arguments)
     (tmp_path / "file").write_text("")
-    with pytest.raises(FolderError, match="is no folder"):
+    with pytest.raises(FolderError, match="is not a folder"):
         play_tournament(["random", "idle"], **{**arguments, "folder": tmp_path / "file"})
 
 
@@ -138,14 +138,14 @@ def test_files_that_agents_are_made_from_belong_to_the_plan(tmp_path, monkeypatc
     monkeypatch.setattr("geo_patrol.evaluation.campaign.digest_files", lambda _: one)
     play_tournament(["random", "idle"], **arguments)
     monkeypatch.setattr("geo_patrol.evaluation.campaign.digest_files", lambda _: {})
-    with pytest.raises(FolderError, match="its files is"):
+    with pytest.raises(FolderError, match="is another file or has changed"):
         play_tournament(["random", "idle"], **arguments)
 
 
 @pytest.mark.parametrize("seed", [None, -1, "1", True])
 def test_a_plan_without_a_seed_is_damaged(seed, tmp_path):
     (tmp_path / PLAN).write_text(json.dumps({"format": "geo_patrol plan", "seed": seed}))
-    with pytest.raises(FolderError, match=r"holds a damaged plan: seed must be a non-negative integer"):
+    with pytest.raises(FolderError, match=r"has a damaged plan.json: seed must be a non-negative integer"):
         play_tournament(["random", "idle"], games=2, folder=tmp_path)
 
 

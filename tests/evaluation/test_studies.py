@@ -198,8 +198,8 @@ def test_a_study_that_grows_plays_only_what_is_new(tmp_path):
 def test_a_folder_with_something_else_is_refused(tmp_path):
     play_study(SMALL, folder=tmp_path)
     for change, message in (
-        ({"title": "other"}, "its title is 'small', not 'other'"),
-        ({"seed": 2}, "its seed is 1, not 2"),
+        ({"title": "other"}, "the title of the study was 'small' and is now 'other'"),
+        ({"seed": 2}, "the seed was 1 and is now 2"),
     ):
         with pytest.raises(FolderError, match=message):
             play_study({**SMALL, **change}, folder=tmp_path)

@@ -227,8 +227,8 @@ def test_illegal_orders_are_named(client):
     alpha.wait_for("welcome")
     for text, fault in (
         ("P1 shoot HVA", "not in the movement phase"),
-        ("P1 fly", "no action"),
-        ("P99 guard", "no satellite"),
+        ("P1 fly", "is not an action"),
+        ("P99 guard", "is not a satellite"),
     ):
         alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[text])
         error = alpha.wait_for("error")

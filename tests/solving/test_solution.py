@@ -116,7 +116,7 @@ def test_wrong_values_in_a_file_are_exploited(config, duel):
     board = ExactBoard(config)
     found = board.exploitability(SolvedAgent(replace(duel, phases=tuple(phases))))["outcome"]
     assert found.mean > 0.01
-    with pytest.raises(SolvingError, match="holds other positions"):
+    with pytest.raises(SolvingError, match="was solved for another game"):
         board.exploitability(SolvedAgent(replace(duel, phases=duel.phases[:-2])))
 
 
@@ -142,7 +142,7 @@ def test_best_responses_to_a_mixture_see_its_draws():
 
 
 def test_agents_without_probabilities_are_refused(config):
-    with pytest.raises(SolvingError, match="no order_probabilities"):
+    with pytest.raises(SolvingError, match="cannot be solved exactly"):
         ExactBoard(config).exploitability(make_agent("scripted"))
 
 
@@ -205,7 +205,7 @@ def test_the_agent_refuses_other_games_and_positions(duel):
 def test_games_that_are_too_large_are_refused():
     with pytest.raises(
         SolvingError,
-        match=r"Duel: up to \d+,\d+ positions, 0.0 GB and 0.\d minutes on one core; 1,000 positions are the limit",
+        match=r"Duel: up to \d+,\d+ positions, 0.0 GB and \d+ s on one core; 1,000 positions are the limit",
     ):
         solve(load_config("duel"), Limits(max_positions=1000))
     with pytest.raises(SolvingError, match="Duel: more than 1,000 positions in the first 2 of 4 turns"):

@@ -164,7 +164,7 @@ def test_everything_that_is_listed_reads_back(game, side):
 @pytest.mark.parametrize(
     ("answer", "kept", "problem"),
     [
-        ("P1 prograde\nP2 jump", "P1 prograde", "order 'P2 jump': 'jump' is no action"),
+        ("P1 prograde\nP2 jump", "P1 prograde", "order 'P2 jump': 'jump' is not an action"),
         ("P1 prograde; P1 retrograde", "P1 prograde", "P1 has an order already"),
         ("P1 prograde\nthen Patrol 2 goes retrograde", "P1 prograde", "order 'then p2 goes retrograde'"),
         ("P1, P2: prograde", "P2 prograde", "order 'P1': an order has a satellite, an action"),
@@ -175,14 +175,14 @@ def test_everything_that_is_listed_reads_back(game, side):
         ("```\nP1 prograde\nretreat!\n```", "P1 prograde", "order 'retreat'"),
         ("```\n# go\nP1 prograde\n```", "P1 prograde", None),
         ("```\nP1 prograde\nP2 pro", "P1 prograde", "the block that ``` begins has no end"),
-        ('{"P1": "prograde", "P2": 7}', "P1 prograde", "order 'P2 p7': 'p7' is no action"),
+        ('{"P1": "prograde", "P2": 7}', "P1 prograde", "order 'P2 p7': 'p7' is not an action"),
         ('{"P1": "prograde", "P1": "retrograde"}', "P1 prograde", "P1 has an order already"),
         ('{"why": "P2 waits", "orders": {"P1": "prograde"}, "Patrol 2": "jump"}', "P1 prograde", "order 'P2 jump'"),
         ('{"orders": ["P1 prograde"], "orders": ["P1 retrograde"]}', "P1 prograde", "P1 has an order already"),
         ('{"satellite": "P1", "action": "prograde", "action": "retrograde"}', "", "order 'P1 prograde retrograde'"),
         ('{"satellite": "P1", "action": "prograde", "P2": "retrograde"}', "", "order 'P1 prograde P2'"),
-        ('[{"satellite": ["P1", "P2"], "action": "prograde"}]', "", "'list' is no satellite"),
-        ("bravo:Patrol:1 prograde\nP2 prograde", "P2 prograde", "'bravo_p1' is no satellite of alpha"),
+        ('[{"satellite": ["P1", "P2"], "action": "prograde"}]', "", "'list' is not a satellite"),
+        ("bravo:Patrol:1 prograde\nP2 prograde", "P2 prograde", "'bravo_p1' is not a satellite of alpha"),
         ("P1 prograde\nnone", "P1 prograde", '"none" means that everything holds, but there are orders'),
     ],
 )
@@ -229,9 +229,9 @@ def test_any_other_text_is_refused_with_one_clear_line(text):
         ("P3 shoot HVA", "alpha P3 shoot HVA: not in the movement phase"),
         ("P4 radial_out", "alpha P4 radial_out: ring 4 is the outermost of the board"),
         ("P1 prograde; P1 retrograde", "order 'P1 retrograde': P1 has an order already"),
-        ("P1 jump", "order 'P1 jump': 'jump' is no action"),
+        ("P1 jump", "order 'P1 jump': 'jump' is not an action"),
         ("P1 \x1b[31mjump", "order 'P1 31mjump'"),
-        ("P11 prograde", "'p11' is no satellite"),
+        ("P11 prograde", "'p11' is not a satellite"),
     ],
 )
 def test_messages_name_the_order_and_what_is_wrong(answer, message):
@@ -269,7 +269,7 @@ def test_an_agent_is_asked_again_with_the_reason():
     total = play_match(agent, "idle", config="case1", games=2, seed=0).summary().total
     assert total.illegal_orders == (0, 0)
     assert agent.prompts == len(prompts) == 2 * sum("could not be read" in prompt for prompt in prompts)
-    assert "Your last answer could not be read: order 'P1 jump': 'jump' is no action" in prompts[1]
+    assert "Your last answer could not be read: order 'P1 jump': 'jump' is not an action" in prompts[1]
     assert agent.forfeited_phases == 0
 
 
@@ -384,7 +384,7 @@ def test_an_answer_that_cannot_be_read_changes_nothing_until_the_phase_is_forfei
     assert "Your last answer could not be read: there is no order in the answer" in text.prompt
     text.answer("P1 jump")
     assert not text.game.is_same_position(start)
-    assert text.prompt.endswith("'jump' is no action; actions are " + ", ".join((*MOVES, *ENGAGEMENTS)))
+    assert text.prompt.endswith("'jump' is not an action; actions are " + ", ".join((*MOVES, *ENGAGEMENTS)))
     assert "so you forfeited the phase" in text.prompt
     assert "- you (bravo): 1 illegal order" in text.prompt
     assert (text.answers, text.unreadable, text.forfeited_phases) == (2, 2, 1)

@@ -56,7 +56,7 @@ def load_agent(name: str, builtin_names: Iterable[str] = ()) -> Agent:
     try:
         return check_agent(loaded, attribute)
     except ValueError as error:
-        raise AgentError(f"agent {name!r} is no agent (name, observation, reset, act): {error}") from error
+        raise AgentError(f"agent {name!r} is not an agent (name, observation, reset, act): {error}") from error
 
 
 class NotFoundError(Exception):

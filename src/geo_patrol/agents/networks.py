@@ -420,7 +420,7 @@ def _find_module(folder: Path) -> Path:
     modules = folder / _MODULES
     if not modules.is_dir():
         if not (folder / _MODULE_FILE).is_file():
-            raise PolicyError(f"{str(folder)!r} is no checkpoint of RLlib, which algorithm.save_to_path() writes")
+            raise PolicyError(f"{str(folder)!r} is not a checkpoint of RLlib, which algorithm.save_to_path() writes")
         return folder
     names = sorted(path.name for path in modules.iterdir() if (path / _MODULE_FILE).is_file())
     if len(names) != 1:

@@ -219,7 +219,7 @@ def check_weights(weights: Weights, where: str) -> None:
     """
     for name in ("place", "board", "order", "key"):
         if name not in weights:
-            raise PolicyError(f"{where}: weights {name!r} are missing: this is no policy of geo_patrol")
+            raise PolicyError(f"{where}: weights {name!r} are missing: this is not a policy of geo_patrol")
         if weights[name].ndim != 2:
             raise PolicyError(f"{where}: {name} must be a matrix, got shape {weights[name].shape}")
     widths = widths_of(weights)
@@ -227,7 +227,7 @@ def check_weights(weights: Weights, where: str) -> None:
         raise PolicyError(f"{where}: layers must be 1 to {MAX_WIDTH} wide, got {tuple(widths)}")
     right = shapes(widths)
     for name in weights.keys() - right.keys():
-        raise PolicyError(f"{where}: {show(name)} is no name of weights; the names are: {', '.join(right)}")
+        raise PolicyError(f"{where}: {show(name)} is not a name of weights; the names are: {', '.join(right)}")
     for name, shape in right.items():
         if name not in weights:
             raise PolicyError(f"{where}: weights {name!r} are missing")

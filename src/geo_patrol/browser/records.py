@@ -281,6 +281,40 @@ def resting_record() -> dict[str, Any]:
     }
 
 
+def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str, Any]:
+    """Return the start of a game of a configuration for the editor of scenarios.
+
+    Args:
+        config: the configuration; where values are sampled, they are those of the seed 0.
+        is_narrow: whether the board is shown on a phone.
+
+    Returns:
+        ``record``, the start as ``game_record`` returns it; ``board``, the rings; ``places``, the shapes of the sectors of the
+        goal ring, azimuth by azimuth; ``counted``, for each side whether its number of Patrols is set apart from its
+        formation; ``sensors``, how far each side sees, None where it sees everything or that is sampled; whether bravo is ``mirrored``, and whether values
+        are ``sampled``.
+    """
+    timeline = Timeline(Game(config, seed=0))
+    return {
+        "record": game_record(timeline, config.title, is_narrow=is_narrow),
+        "board": config.board.model_dump(),
+        "places": _place_records(config.board, fleet_size(config), is_narrow),
+        "counted": [config.side(side).patrols.count is not None for side in SIDES],
+        "sensors": [
+            seen if isinstance(seen, int) else None for seen in (config.alpha.sensor_range, config.bravo.sensor_range)
+        ],
+        "mirrored": config.mirror,
+        "sampled": config.is_randomized,
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def _place_records(board: BoardConfig, fleet: int, is_narrow: bool) -> list[tuple[Any, ...]]:
+    geometry = _board_layout(board, fleet, is_narrow).geometry
+    sectors = (sector_at(board.goal_ring, azimuth) for azimuth in range(1 << board.goal_ring))
+    return [shape_data(Polygon(geometry.outline(sector), theme.CHOICE)) for sector in sectors]
+
+
 def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
     """Return what stays the same in a game.
 

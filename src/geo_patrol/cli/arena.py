@@ -36,6 +36,7 @@ def arena(
         agent, quick = expected.agent, expected.quick
     options.check_workers(ray, processes)
     output.check_output(json)
+    output.check_folder(out)
     with options.open_workers("arena", ray, [agent], quiet=quiet) as (executor, progress), output.bad_input():
         result = play_arena(
             agent,
@@ -66,7 +67,7 @@ def print_arena(result: "ArenaResult") -> None:
     parts = {"all": result.total, "visible": result.visible, "held out": result.held_out}
     for name, score in parts.items():
         table.add_row(name, f"{score.score:.1%}", output.percent_interval((score.low, score.high)))
-    console.print(table)
+    output.print_table(console, table)
     held_out = {cell.opponent for cell in result.cells} - {cell.opponent for cell in result.cells if not cell.held_out}
     for heading, scores in (("board", result.boards()), ("opponent", result.opponents())):
         console.print()
@@ -74,6 +75,6 @@ def print_arena(result: "ArenaResult") -> None:
         for name, score in scores.items():
             note = " (held out)" if name in held_out else ""
             table.add_row(name + note, f"{score.score:.1%}", output.percent_interval((score.low, score.high)))
-        console.print(table)
+        output.print_table(console, table)
     if result.failures:
         console.print(f"\nThe agent failed {result.failures:,} times, and lost the games that were running.")

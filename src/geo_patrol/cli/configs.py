@@ -1,12 +1,10 @@
 """``geo-patrol configs``: list the presets, show one in full, or compare two."""
 
-import json
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geo_patrol.cli.output import InputError, bad_input, plain_errors, plain_table
+from geo_patrol.cli.output import InputError, bad_input, plain_errors, plain_table, print_table
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ def _print_tables(console: "Console", presets: "dict[str, GameConfig]") -> None:
     from geo_patrol.registration import environment_id
 
     names = plain_table("preset", "title", "Gymnasium id")
-    values = plain_table("preset", "rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns")
+    values = plain_table("preset", numbers=("rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns"))
     for name, config in presets.items():
         names.add_row(name, config.title, environment_id(name))
         board, scores = config.board, dict.fromkeys(_short(config.side(side).points.win) for side in SIDES)
@@ -89,7 +87,7 @@ def _print_tables(console: "Console", presets: "dict[str, GameConfig]") -> None:
     values.caption = "Patrols: how many x fuel of each, rounds of each"
     values.caption_justify = "left"
     for table in (names, values):
-        console.print(table)
+        print_table(console, table)
         console.print()
 
 
@@ -140,7 +138,9 @@ def print_differences(before: "GameConfig", after: "GameConfig") -> None:
 
 def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
     """Pair the values of two configurations; pairs that are the same for both sides are under "both"."""
-    old, new = dict(_flatten(before.to_dict())), dict(_flatten(after.to_dict()))
+    from geo_patrol.config.toml_files import flatten
+
+    old, new = dict(flatten(before.to_dict())), dict(flatten(after.to_dict()))
     pairs = {key: (old.get(key), new.get(key)) for key in [*old, *(key for key in new if key not in old)]}
     merged: Pairs = {}
     for key, pair in pairs.items():
@@ -155,28 +155,11 @@ def _compare(before: "GameConfig", after: "GameConfig") -> Pairs:
     return merged
 
 
-def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield dotted keys and values; a range or a choice is a value."""
-    from geo_patrol.config.toml_files import is_range_table
-
-    for key, value in data.items():
-        if isinstance(value, Mapping) and not is_range_table(value):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
 def _toml(value: Any) -> str:
-    """Return a value as TOML."""
-    if value is None:
-        return "not set"
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, (bool, str)):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value)
+    """Return a value as TOML, or that there is none."""
+    from geo_patrol.config.toml_files import to_toml
+
+    return "not set" if value is None else to_toml(value)
 
 
 @plain_errors

@@ -131,7 +131,7 @@ def _fly(mission: "Mission", solve: bool, max_states: int | None, orders: str | 
     if orders is not None:
         flight = Flight(mission)
         with bad_input():
-            flight.fly_all(order for order in orders.split(";") if order.strip())
+            flight.fly_all(order.strip() for order in orders.split(";") if order.strip())
     else:
         flight = play_text(Flight(mission))
     print(flight)

@@ -17,6 +17,7 @@ from geo_patrol.cli.output import (
     plain_errors,
     plain_table,
     print_heading,
+    print_table,
     write_csv,
     write_json,
 )
@@ -161,9 +162,9 @@ def _print_match(result: "MatchResult", source: str) -> None:
     summary = result.summary()
     first, second = result.agents
     console = print_heading(f"{first} against {second}", f"{result.config.title} ({source}), seed {result.seed}")
-    console.print(_results_table(first, summary))
+    print_table(console, _results_table(first, summary), least=("turns", "margin", "losses", "draws"))
     console.print()
-    console.print(_endings_table(result.agents, summary.total.endings))
+    print_table(console, _endings_table(result.agents, summary.total.endings))
     if _has_several_reasons(summary.total):
         console.print("Several reasons may hold at once.")
     console.print()
@@ -201,10 +202,9 @@ def _cells(tally: "Tally") -> list[str]:
 
 
 def _endings_table(agents: tuple[str, str], endings: "dict[str, EndingCount]") -> "Table":
-    table = plain_table()
-    table.add_column("how games ended")
-    for heading in ("games", *agents):
-        table.add_column(heading, justify="right")
+    table = plain_table("how games ended", numbers=("games",))
+    for heading in agents:
+        table.add_column(heading, justify="right", overflow="fold")
     for reason, ending in endings.items():
         if ending.games:
             by_agent = ["", ""] if reason == "turn_limit" else [f"{ending.first:,}", f"{ending.second:,}"]

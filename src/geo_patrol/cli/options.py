@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_output, progress_bar, write_json
+from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_folder, check_output, progress_bar, write_json
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.files import atomic_path
 
@@ -160,6 +160,7 @@ class MatchOptions:
         with bad_input():
             check_games(self.games)
             check_output(self.json)
+            check_folder(self.out)
             resolved = load_config(self.config, self.overrides)
             if self.seed is not None:
                 check_seed(self.seed)

@@ -28,11 +28,11 @@ from geo_patrol_command import INTERRUPTED
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
 
 BAD_INPUT, FAILED = 2, 1
-"""Exit statuses; INTERRUPTED is a third one."""
+"""Exit statuses: of wrong arguments, and files that cannot be read or written; of all that fails later. INTERRUPTED is a third one."""
 
 _Arguments = ParamSpec("_Arguments")
 
@@ -77,9 +77,9 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
         except ConnectionError as error:
             _exit(str(error), FAILED)
         except FileExistsError as error:
-            _exit(str(InputError(f"{error.filename} is there already: choose another name")), FAILED)
+            _exit(str(InputError(f"{error.filename} is there already: choose another name")), BAD_INPUT)
         except OSError as error:
-            _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), FAILED)
+            _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), BAD_INPUT)
 
     return run
 
@@ -167,6 +167,21 @@ def check_output(target: str | None) -> None:
         raise _Untouched
 
 
+def check_folder(folder: Path | None) -> None:
+    """Check that a folder can be written, which need not exist, before any work is done for it.
+
+    Raises:
+        InputError: nothing can be written there.
+    """
+    if folder is None:
+        return
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(f"{folder} cannot be written: {existing} is not a folder")
+    if not os.access(existing, os.W_OK):
+        raise InputError(f"{folder} cannot be written: {existing} is write-protected")
+
+
 def write_json(target: str | None, data: Mapping[str, Any]) -> None:
     """Write JSON to the file of an option."""
     with output_stream(target) as stream:
@@ -211,7 +226,10 @@ def write_parquet(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -
 
 
 def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":
-    """Return an empty table with a line below its headings and no frame; columns of numbers follow those of text."""
+    """Return an empty table with a line below its headings and no frame; columns of numbers follow those of text.
+
+    Print it with ``print_table``.
+    """
     from rich import box
     from rich.table import Table
 
@@ -221,6 +239,60 @@ def plain_table(*headings: str, numbers: Sequence[str] = ()) -> "Table":
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
+
+
+_NAME_WIDTH = 12
+"""Of a name in a column of text: where a line is too short, longer ones are folded; less would not be legible."""
+_GAP = 2
+"""Between two columns of a plain table."""
+
+
+def print_table(console: "Console", table: "Table", least: Sequence[str] = ()) -> None:
+    """Print a plain table; where the terminal is too narrow, without some columns of numbers, which are named below.
+
+    Rich would shrink columns of text to nothing, and a row of numbers without its name says nothing.
+
+    Args:
+        console: where it is printed.
+        table: the table.
+        least: the headings of the columns that are left out first, in this order; then the last ones are.
+    """
+    from rich.text import Text
+
+    columns = list(table.columns)
+    by_worth = {heading: len(least) - i for i, heading in enumerate(least)}
+    while sum(map(_needed_width, columns)) + _GAP * (len(columns) - 1) > console.width:
+        numbers = [column for column in reversed(columns) if column.no_wrap]
+        if not numbers:
+            break
+        columns.remove(max(numbers, key=lambda column: by_worth.get(str(column.header), 0)))
+    dropped = [str(column.header) for column in table.columns if column not in columns]
+    if dropped:
+        fitted = plain_table()
+        for column in columns:
+            fitted.add_column(
+                column.header,
+                justify=column.justify,
+                overflow=column.overflow,
+                no_wrap=column.no_wrap,
+                min_width=column.min_width,
+            )
+        for row, *cells in zip(table.rows, *(column.cells for column in columns), strict=True):
+            fitted.add_row(*cells, style=row.style)
+        fitted.caption, fitted.caption_justify = table.caption, table.caption_justify
+        table = fitted
+    console.print(table)
+    if dropped:
+        console.print(Text(f"Too narrow for: {', '.join(dropped)}."))
+
+
+def _needed_width(column: "Column") -> int:
+    """Return the width below which a column is not legible."""
+    texts = [str(column.header), *map(str, column.cells)]
+    if column.no_wrap:
+        return max(map(len, texts))
+    words = max(len(word) for text in texts for word in text.split() or [""])
+    return min(words if column.justify == "right" else max(map(len, texts)), _NAME_WIDTH)
 
 
 def print_heading(heading: str, settings: str) -> "Console":

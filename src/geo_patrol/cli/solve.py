@@ -49,6 +49,7 @@ def solve(
     from geo_patrol.evaluation.executors import usable_cores
     from geo_patrol.solving import Limits, estimate, write_solution
     from geo_patrol.solving import solve as solve_game
+    from geo_patrol.solving.backward_induction import COMPILE_SECONDS, is_compiled
 
     with output.bad_input():
         resolved = load_config(config, overrides)
@@ -56,7 +57,8 @@ def solve(
     for target in (json, None if out is None else str(out)):
         output.check_output(target)
     if not quiet and expected.positions <= max_positions:
-        print(f"geo-patrol: {resolved.title}: {expected}", file=sys.stderr)
+        compiling = "" if is_compiled() else f"; before, once, about {COMPILE_SECONDS} s to compile the solver"
+        print(f"geo-patrol: {resolved.title}: {expected}{compiling}", file=sys.stderr)
     start = time.perf_counter()
     report = None if quiet else lambda text: print(f"geo-patrol: {text}", file=sys.stderr, flush=True)
     solution = solve_game(resolved, Limits(max_positions, threads or usable_cores(), report))
@@ -212,11 +214,11 @@ def _print_odds(position: "Game", orders: "tuple[Orders, ...]", results: dict[st
     table = output.plain_table("satellite", numbers=("destroyed",))
     for name, probability in results["destroyed"].items():
         table.add_row(name, f"{probability:.2%}")
-    console.print(table)
+    output.print_table(console, table)
     together = output.plain_table("destroyed together", numbers=("probability",))
     for result in islice(results["results"], _ROWS):
         together.add_row(", ".join(result["destroyed"]) or "nobody", f"{result['probability']:.2%}")
-    console.print(together)
+    output.print_table(console, together)
     rest = len(results["results"]) - _ROWS
     if rest > 0:
         console.print(f"and {rest:,} less likely results")

@@ -60,8 +60,6 @@ _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed
 _SCRIPTED = ["scripted"]
 _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
-_WIDE = 72
-"""Columns of a terminal that has room for all figures."""
 
 
 @study.command("run", short_help="Play a study file and answer its questions.")
@@ -304,6 +302,7 @@ def _play(
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
     with output.bad_input():
         output.check_output(json)
+        output.check_folder(out)
         options.check_workers(ray, processes)
         check_options(agents, move_time=move_time)
     if dry_run:
@@ -426,7 +425,8 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
     )
     console = output.print_heading(titles, f"differences with 95 % intervals, {paired}")
     factors = [name for name in both[0].plan.file.factors if name in rows[0]]
-    table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second", "difference"))
+    table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second"))
+    table.add_column("difference", justify="right", overflow="fold")
     for row in rows[:_MAX_ROWS]:
         table.add_row(
             *(value_text(row[name]) for name in factors),
@@ -436,7 +436,7 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
             _figure(row["measure"], row["second"]),
             difference_text(row["measure"], row["difference"], row["low"], row["high"]),
         )
-    console.print(table)
+    output.print_table(console, table)
     if len(rows) > _MAX_ROWS:
         console.print(f"and {len(rows) - _MAX_ROWS:,} more: --csv FILE writes all")
 
@@ -496,10 +496,10 @@ def print_study(result: "Study") -> None:
     if places > _MAX_ROWS:
         console.print(f"{places:,} cells and pairs are too many to print: --out DIR or --json FILE keeps them")
     else:
-        for title, table in _cells_tables(result, console.width):
+        for title, table in _cells_tables(result):
             if title:
                 console.print(Text(title), soft_wrap=True)
-            console.print(table)
+            output.print_table(console, table, least=("turns", "draws", "margin"))
     for answered in result.answered:
         console.print()
         console.print(Text(answered.title, style="bold"), soft_wrap=True)
@@ -512,24 +512,24 @@ def print_study(result: "Study") -> None:
     _print_failures(console, result)
 
 
-def _cells_tables(result: "Study", width: int) -> "Iterator[tuple[str, Table]]":
+def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
     """Yield the table of every pair of agents with its title; of a single cell, one table of all pairs."""
     from geo_patrol.evaluation.study_file import short_pair
 
     pairs = result.plan.file.agents
     if len(result.plan.cells) == 1:
-        yield "", _cells_table(result, list(range(len(pairs))), width)
+        yield "", _cells_table(result, list(range(len(pairs))))
         return
     for index, pair in enumerate(pairs):
-        yield short_pair(pair), _cells_table(result, [index], width)
+        yield short_pair(pair), _cells_table(result, [index])
 
 
-def _cells_table(result: "Study", pairs: list[int], width: int) -> "Table":
+def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.evaluation.study import summarise_games
     from geo_patrol.evaluation.study_file import in_words, value_text
 
-    plan, is_wide = result.plan, width >= _WIDE
+    plan = result.plan
     table = output.plain_table()
     has_scenarios, has_pairs = len(plan.scenarios) > 1, len(plan.cells) == 1
     for name in [*(["scenario"] if has_scenarios else []), *map(in_words, plan.file.factors)]:
@@ -537,9 +537,9 @@ def _cells_table(result: "Study", pairs: list[int], width: int) -> "Table":
         table.add_column(name, justify="right", overflow="fold", min_width=min(longest, _MAX_KEY_WIDTH))
     if has_pairs:
         table.add_column("agents", overflow="fold")
-    measures = ("alpha wins", "bravo wins", *(("draws", "margin", "turns") if is_wide else ("margin",)))
+    measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
     for name in ("alpha wins", "95% interval", *measures[1:]):
-        table.add_column(name, justify="right", no_wrap=name == "95% interval")
+        table.add_column(name, justify="right", no_wrap=True)
     for number, cell, index, pair in result.places():
         if index not in pairs:
             continue

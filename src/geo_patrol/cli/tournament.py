@@ -111,7 +111,7 @@ def _print_ratings(console: "Console", result: "Tournament", names: list[str]) -
             f"{result.record(agent, side=1).win_rate:.1%}",
             f"{total.draws:,}",
         )
-    console.print(table)
+    output.print_table(console, table)
     low, high = ratings.alpha_interval
     console.print(
         f"Playing alpha is worth {ratings.alpha_advantage:+z.0f} Elo ({low:+z.0f} {high:+z.0f}). Ratings have mean 0."
@@ -142,7 +142,7 @@ def _print_pairings(console: "Console", result: "Tournament", names: list[str]) 
             f"{result.record(first, second, 0).win_rate:.1%}",
             f"{result.record(first, second, 1).win_rate:.1%}",
         )
-    console.print(table)
+    output.print_table(console, table)
     console.print()
 
 
@@ -159,7 +159,7 @@ def _print_sides(console: "Console", result: "Tournament", names: list[str]) -> 
             f"{wins / (wins + draws + losses):.0%}" if wins + draws + losses else "." for wins, draws, losses in counts
         ]
         table.add_row(f"{alpha + 1} {names[alpha]}", *cells)
-    console.print(table)
+    output.print_table(console, table)
     console.print()
 
 
@@ -216,9 +216,11 @@ def sprt(
 ) -> None:
     """Play until a sequential probability ratio test decides between the Elo differences elo0 and elo1.
 
-    The model is pentanomial: the test counts pairs of games with the same seed and the sides swapped.
+    The model is pentanomial: the test counts pairs of games with the same seed and the sides swapped. Ctrl-C ends it
+    with what is known by then.
     """
     from geo_patrol.evaluation import Sprt, play_sprt
+    from geo_patrol.evaluation.sprt import SprtInterrupted
 
     with output.bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
@@ -235,7 +237,12 @@ def sprt(
         quiet=quiet,
     )
     play = partial(play_sprt, first, second, **asdict(test), config=campaign.resolved, max_games=max_games, seed=seed)
-    campaign.run("sprt", f"{first} against {second}", play, print_sprt)
+    try:
+        campaign.run("sprt", f"{first} against {second}", play, print_sprt)
+    except SprtInterrupted as interrupt:
+        if not quiet and json != output.STDOUT:
+            print_sprt(interrupt.result, campaign.source)
+        raise
 
 
 def print_sprt(result: "SprtResult", source: str) -> None:
@@ -265,6 +272,8 @@ def print_sprt(result: "SprtResult", source: str) -> None:
 def _verdict(result: "SprtResult") -> str:
     test, games = result.test, f"after {len(result.match):,} games"
     first, second = result.match.agents
+    if result.verdict is None and result.is_interrupted:
+        return f"Interrupted {games}: no answer yet."
     if result.verdict is None:
         return f"No answer {games}: allow more by --max-games, or an elo1 farther from elo0."
     if result.verdict == "elo1":

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from geo_patrol.board import MAX_RING
-from geo_patrol.config.toml_files import Choice, Range, has_ranges, is_range_table, largest, merge, to_plain
+from geo_patrol.config.toml_files import Choice, Range, has_ranges, is_range_table, merge, to_plain
 from geo_patrol.errors import ConfigError, counted, printable, show
 
 _MAX_FAULTS = 20
@@ -305,8 +305,10 @@ class PatrolsConfig(_ConfigTable):
     """A side's Patrols: where they start, and each one's starting fuel and ammo.
 
     ``count`` limits the fleet to so many Patrols of the formation: those nearest to the goal sector, and of two equally
-    near ones the one listed first. ``weight`` is the points per unit of their fuel; "auto" makes a full fleet worth
-    100 points, that is 100 / (number of Patrols * their fuel).
+    near ones the one listed first. A count above the formation extends it: each further Patrol joins the place with the
+    fewest, of several the nearest to the goal sector, and of equally near ones the one listed first; it gets the next
+    number. ``weight`` is the points per unit of their fuel; "auto" makes a full fleet worth 100 points, that is
+    100 / (number of Patrols * their fuel).
     """
 
     formation: Formation
@@ -314,14 +316,6 @@ class PatrolsConfig(_ConfigTable):
     fuel: Fuel
     ammo: Ammo
     weight: PatrolWeight
-
-    @model_validator(mode="after")
-    def _check_count(self) -> Self:
-        formations = self.formation.choices if isinstance(self.formation, Choice) else (self.formation,)
-        smallest = min(sum(count for _, count in formation) for formation in formations)
-        if self.count is not None and largest(self.count) > smallest:
-            raise wrong_key("count", self.count, f"at most {smallest}, the Patrols of the formation")
-        return self
 
 
 class CostsConfig(_ConfigTable):

@@ -3,8 +3,10 @@
 Importing this module is cheap: neither the engine nor pydantic is loaded.
 """
 
+import json
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,6 +62,7 @@ MAX_DEPTH = 16
 _MAX_DOTS = 200
 """In a line: the parser's time grows with the square of the parts of a dotted key."""
 _MAX_EXTENDS = 8
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 Overrides: TypeAlias = Mapping[str, Any] | Iterable[str]
 """Values by dotted key, ``{"bravo.patrols.ammo": 3}``, or as text, ``["bravo.patrols.ammo=3"]``."""
@@ -93,7 +96,7 @@ def read_toml(path: Path) -> Data:
     if len(content) > MAX_FILE_BYTES:
         raise ConfigError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, too large for a configuration.")
     if any(line.count(b".") > _MAX_DOTS for line in content.splitlines()):
-        raise ConfigError(f"{path}: a line with more than {_MAX_DOTS} dots is none of a configuration.")
+        raise ConfigError(f"{path}: a line has more than {_MAX_DOTS} dots, too many for a configuration.")
     try:
         data = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # of TOML, of the text encoding, or a number of too many digits
@@ -160,11 +163,73 @@ def set_value(data: Data, key: str, path: list[str], value: Any) -> None:
     data[path[-1]] = merge({"": old}, {"": new})[""]  # tables are merged, values replaced
 
 
+def remove_value(data: Data, path: list[str]) -> None:
+    """Remove the value at a path of keys, if there is one, and tables that are empty then."""
+    inner = data.get(path[0])
+    if len(path) == 1:
+        data.pop(path[0], None)
+    elif isinstance(inner, dict):
+        remove_value(inner, path[1:])
+        if not inner:
+            del data[path[0]]
+
+
 def _set_item(items: list[Any], key: str, index: str, value: Any) -> None:
     """Set one item of a list, such as ``bravo.odds.shoot.0``, the odds in the same sector."""
     if not index.isascii() or not index.isdigit() or int(index) >= len(items):
         raise ConfigError(f"override {key} must be an index of the list, 0 to {len(items) - 1}, got {show(value)}")
     items[int(index)] = copy_plain(value)
+
+
+def to_toml(value: Any) -> str:
+    """Return a value as TOML on one line."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml_key(key)} = {to_toml(item)}' for key, item in value.items())} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(to_toml, value))}]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return repr(value)
+    text = value if isinstance(value, (bool, str)) else str(value)
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def write_toml(data: Data) -> str:
+    """Return the content of a file: single values first, then a section for each table that holds single values."""
+    return "\n\n".join(_sections(data, "", "")) + "\n"
+
+
+def _sections(table: Mapping[str, Any], path: str, heading: str) -> Iterator[str]:
+    lines = [f"{_toml_key(key)} = {to_toml(value)}" for key, value in table.items() if not _is_section(value)]
+    if lines or heading.startswith("[["):
+        yield "\n".join([heading, *lines] if heading else lines)
+    for key, value in table.items():
+        if _is_section(value):
+            inner = f"{path}{_toml_key(key)}"
+            if isinstance(value, Mapping):
+                yield from _sections(value, f"{inner}.", f"[{inner}]")
+            else:
+                for each in value:
+                    yield from _sections(each, f"{inner}.", f"[[{inner}]]")
+
+
+def _is_section(value: Any) -> bool:
+    """Return whether a value is written below a heading of its own: a table, or a list of tables."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_section, value)) and not any(isinstance(each, list) for each in value)
+    return isinstance(value, Mapping) and not is_range_table(value)
+
+
+def flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the single values of nested tables by their dotted keys; a range is a single value."""
+    for key, value in data.items():
+        if isinstance(value, Mapping) and not is_range_table(value):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _toml_key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else to_toml(key)
 
 
 class _Model(Protocol):

@@ -6,6 +6,7 @@ places the satellites.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
@@ -103,7 +104,7 @@ def _side_values(side: int, config: SideConfig) -> Iterator[tuple[str, tuple[Any
     """List a side's values that a reset may sample: key, field and index in the rules record, and the value."""
     patrols, costs, odds, points = config.patrols, config.costs, config.odds, config.points
     yield "patrols.formation", ("formation", side), patrols.formation
-    yield "patrols.count", ("patrol_count", side), state.PATROLS if patrols.count is None else patrols.count
+    yield "patrols.count", ("patrol_count", side), 0 if patrols.count is None else patrols.count
     for kind, name in enumerate(("hva", "patrols")):
         supplies = getattr(config, name)
         yield f"{name}.fuel", ("initial_fuel", side, kind), supplies.fuel
@@ -146,9 +147,19 @@ def _fill_weights(rules: state.Record, side: int, config: SideConfig) -> None:
 
 
 def _formation_row(formation: tuple[tuple[int, int], ...]) -> list[int]:
-    """Return the number of Patrols of a formation, then each one's azimuth offset, filled up with zeros."""
+    """Return the number of Patrols of a formation, then ten azimuth offsets: theirs, and those that a larger count adds.
+
+    Each Patrol that is added joins the place with the fewest, so that a fleet grows evenly: of several such places the
+    one nearest to the goal sector, and of equally near ones the one listed first.
+    """
     offsets = [offset for offset, count in formation for _ in range(count)]
-    return [len(offsets), *offsets, *[0] * (state.PATROLS - len(offsets))]
+    places = Counter(offsets)  # in the order of the list
+    own = len(offsets)
+    for _ in range(own, state.PATROLS):
+        place = min(places, key=lambda offset: (places[offset], abs(offset)))
+        places[place] += 1
+        offsets.append(place)
+    return [own, *offsets]
 
 
 def _sampled_values(config: GameConfig) -> Iterator[tuple[int, list[list[int]], int]]:
@@ -296,9 +307,12 @@ def sample_words(game: state.Record, scenario: Scenario, variant: int, words: Wo
 
 @jitable
 def is_in_fleet(rules: state.Record, side: int, index: int) -> bool:
-    """Return whether the Patrol at an index of the formation takes part: as many do as the count says, nearest first."""
+    """Return whether the Patrol at an index takes part: as many as counted, of the formation the nearest, then the added."""
+    own = rules.formation[side, 0]
+    if index >= own:
+        return index < rules.patrol_count[side]
     nearer = 0
-    for other in range(rules.formation[side, 0]):
+    for other in range(own):
         difference = abs(rules.formation[side, 1 + other]) - abs(rules.formation[side, 1 + index])
         if difference < 0 or (difference == 0 and other < index):
             nearer += 1
@@ -308,8 +322,9 @@ def is_in_fleet(rules: state.Record, side: int, index: int) -> bool:
 @jitable
 def complete_side(rules: state.Record, side: int) -> None:
     """Set how many of a side's Patrols take part, and the weight of their fuel if it is automatic."""
-    fleet = min(rules.patrol_count[side], rules.formation[side, 0])
-    rules.patrol_count[side] = fleet
+    if rules.patrol_count[side] == 0:  # no count is configured: the whole formation
+        rules.patrol_count[side] = rules.formation[side, 0]
+    fleet = rules.patrol_count[side]
     if rules.automatic_weight[side]:
         full = max(fleet * rules.initial_fuel[side, 1], 1)
         rules.weight[side, 1] = FULL_FLEET_POINTS / full
@@ -389,7 +404,7 @@ def set_up_game(game: state.Record, rules: state.Record) -> None:
         game.goal[side] = sector_at(rules.goal_ring, goal_azimuth)
         place_satellite(game, rules, side, state.HVA, goal_azimuth)
         number = 0
-        for i in range(rules.formation[side, 0]):
+        for i in range(state.PATROLS):
             if is_in_fleet(rules, side, i):
                 number += 1
                 place_satellite(game, rules, side, number, goal_azimuth + rules.formation[side, 1 + i])

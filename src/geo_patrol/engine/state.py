@@ -85,7 +85,7 @@ RULES = np.dtype(
             "formation",
             "i8",
             (NUM_SIDES, 1 + PATROLS),
-        ),  # number of Patrols, then the azimuth offset of each from the goal
+        ),  # number of Patrols, then the azimuth offset from the goal of each, and of those that a larger count adds
         ("patrol_count", "i8", (NUM_SIDES,)),  # Patrols that take part, those nearest to the goal sector
         ("initial_fuel", "i8", (NUM_SIDES, 2)),  # HVA, Patrol
         ("initial_ammo", "i8", (NUM_SIDES, 2)),

@@ -61,7 +61,7 @@ class Journal:
         if found is not None:
             _check_plan(folder, found, expected)
         elif self._path.exists():
-            raise FolderError(f"{folder} has {GAMES} and no {PLAN}: use another folder")
+            raise FolderError(f"{folder} has {GAMES} but no {PLAN}, which says what the games are: use another folder")
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / LOCK)
         try:
@@ -143,7 +143,7 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / PLAN
     if folder.exists() and not folder.is_dir():
-        raise FolderError(f"{folder} is no folder")
+        raise FolderError(f"{folder} is not a folder")
     if not path.exists():
         return None
     try:
@@ -151,17 +151,43 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError) as error:
         raise FolderError(f"{path} cannot be read: {error}") from None
     if not isinstance(plan, dict) or plan.get("format") != FORMAT:
-        raise FolderError(f"{path} is no plan of geo-patrol: use another folder")
+        raise FolderError(f"{path} was not written by geo-patrol: use another folder")
     return plan
 
 
 def _check_plan(folder: Path, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    for key in expected:
-        if found.get(key) != expected[key]:
+    for name in expected:
+        if found.get(name) != expected[name]:
+            path, old, new = _first_difference(name, found.get(name), expected[name])
+            file = path.removeprefix("files.")
+            change = f"{_PLAN_WORDS.get(path, path)} was {show(old)} and is now {show(new)}"
             raise FolderError(
-                f"{folder} holds something else: its {key} is {show(found.get(key))}, not {show(expected[key])}: "
-                "use another folder, or the same arguments to go on"
+                f"the games in {folder} were not played with these arguments: "
+                f"{change if file == path else f'{file} is another file or has changed'}. "
+                "Use another folder, or the earlier arguments to go on with these games"
             )
+
+
+_PLAN_WORDS = {
+    "version": "the version of the folder",
+    "kind": "the command",
+    "title": "the title of the study",
+    "geo_patrol": "the version of geo_patrol",
+    "agents": "the list of agents",
+    "games": "the number of games",
+    "seed": "the seed",
+    "move_time": "the time for a decision in seconds",
+    "mirror": "the option to play agents against themselves",
+}
+"""What messages call the entries of a plan; others are called by their keys, such as config.turn_limit."""
+
+
+def _first_difference(key: str, old: Any, new: Any) -> tuple[str, Any, Any]:
+    """Return the dotted key of the first value that differs, and both values."""
+    while isinstance(old, dict) and isinstance(new, dict):
+        inner = next(name for name in (*old, *new) if old.get(name) != new.get(name))
+        key, old, new = f"{key}.{inner}", old.get(inner), new.get(inner)
+    return key, old, new
 
 
 def digest_files(names: Sequence[str]) -> dict[str, str]:
@@ -307,4 +333,4 @@ def read_seed(seed: int | None, folder: Path | str | None = None) -> int:
     try:
         return check_seed(plan.get("seed"))
     except ValueError as error:
-        raise FolderError(f"{folder} holds a damaged plan: {error}") from None
+        raise FolderError(f"{folder} has a damaged {PLAN}: {error}") from None

@@ -30,12 +30,14 @@ class SprtResult:
         match: the games up to the decision, or all that were allowed.
         verdict: the accepted hypothesis, "elo0" or "elo1"; None if the games did not suffice.
         ratios: (pairs,), the log likelihood ratio after every pair.
+        is_interrupted: whether Ctrl-C ended it before a decision.
     """
 
     test: statistics.Sprt
     match: MatchResult
     verdict: statistics.Hypothesis | None
     ratios: NDArray[np.float64]
+    is_interrupted: bool = False
 
     def __repr__(self) -> str:
         (first, second), (score, low, high) = self.match.agents, self.score
@@ -92,6 +94,18 @@ class SprtResult:
         return to_frame({"pair": np.arange(len(points)), "points": points, "log_likelihood_ratio": self.ratios})
 
 
+class SprtInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a sequential test of which some games have been played.
+
+    Attributes:
+        result: what is known by then.
+    """
+
+    def __init__(self, result: SprtResult) -> None:
+        super().__init__()
+        self.result = result
+
+
 def play_sprt(
     first: str | Agent,
     second: str | Agent,
@@ -128,6 +142,7 @@ def play_sprt(
         ConfigError: the configuration is wrong.
         AgentError: a user-defined agent cannot be made.
         ValueError: another argument is wrong.
+        SprtInterrupted: Ctrl-C ended the test; it holds the result so far. ``KeyboardInterrupt`` before the first games.
     """
     test = statistics.Sprt(elo0, elo1, alpha, beta)
     pairs, seed = check_games(max_games) // 2, read_seed(seed)
@@ -143,12 +158,17 @@ def play_sprt(
         progress=checked.get("progress"),
     )
     results: list[MatchResult] = []
-    with closing(played):
-        for _, (result, *_) in in_order(played):
-            results.append(result)
-            verdict, _, _ = test.run(statistics.pair_scores(np.concatenate([result.winner for result in results])))
-            if verdict is not None:
-                break
+    try:
+        with closing(played):
+            for _, (result, *_) in in_order(played):
+                results.append(result)
+                verdict, _, _ = test.run(statistics.pair_scores(np.concatenate([result.winner for result in results])))
+                if verdict is not None:
+                    break
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        raise SprtInterrupted(replace(_to_result(test, results), is_interrupted=True)) from None
     return _to_result(test, results)
 
 

@@ -521,7 +521,7 @@ def load_plan(source: StudySource) -> StudyPlan:
 
 
 def _run(plan: StudyPlan, seats: _Seats | None, options: CampaignOptions) -> Study:
-    _check_questions(plan)
+    check_questions(plan)
     seats = {pair: pair for pair in plan.file.agents} if seats is None else seats
     agents = list(dict.fromkeys(agent for pair in seats.values() for agent in pair))
     checked = check_options(agents, **options)
@@ -542,7 +542,7 @@ def _run(plan: StudyPlan, seats: _Seats | None, options: CampaignOptions) -> Stu
         return _collect(stack.enter_context(_Player(plan, seats, checked, journal)))
 
 
-def _check_questions(plan: StudyPlan) -> None:
+def check_questions(plan: StudyPlan) -> None:
     """Build the configurations that questions ask about, so that a wrong value is found before anything is played."""
     places = len(question_cells(plan)) * len(plan.file.agents) * len(plan.file.question)
     if places > MAX_CELLS:
@@ -638,7 +638,7 @@ class Estimate:
 
 def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: float = MOVE_TIME) -> Estimate:
     """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
-    _check_questions(plan)
+    check_questions(plan)
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
     check_options(agents, move_time=move_time)
     warm_up(agents, plan.scenarios[0].config)

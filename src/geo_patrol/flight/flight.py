@@ -73,10 +73,10 @@ def read_order(text: Any, mode: int, position: Point) -> int:
             return rules.COAST
         case ["engines", direction] | [direction] if direction in DIRECTION_NAMES:
             return DIRECTION_NAMES.index(direction)
-        case ["launch", _] if mode in (rules.Mode.FLYING, rules.Mode.DOCKED):
+        case ["launch", _, *_] if mode in (rules.Mode.FLYING, rules.Mode.DOCKED):
             raise OrderError(f"order {show(text)}: the ship is {MODE_NAMES[mode]}; {ONLY_FROM_PLANETS}")
-        case ["launch", reference]:
-            return _read_launch(text, reference, position)
+        case ["launch", _, *_] as words:
+            return _read_launch(text, "".join(words[1:]), position)
     raise OrderError(f"order must be {_FORMS[mode]}, got {show(text)}")
 
 

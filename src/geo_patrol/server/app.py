@@ -42,6 +42,7 @@ from geo_patrol.server.protocol import (
     TableState,
     read_client_message,
 )
+from geo_patrol.server.scenarios import ScenarioRoutes
 from geo_patrol.server.store import not_saved
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import NewTable, Table, TableStore
@@ -120,6 +121,7 @@ class Server:
         self._hints = HintRoutes(tables, self._limits, self._quick, self._slow)
         self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
         self._flights = FlightRoutes(tables.folder, self._limits, self._quick, self._slow)
+        self._scenarios = ScenarioRoutes(self._limits, self._files)
         tables.observers.append(self._forget)
 
     @property
@@ -153,6 +155,7 @@ class Server:
                 *self._hints.routes,
                 *self._classes.routes,
                 *self._flights.routes,
+                *self._scenarios.routes,
                 WebSocketRoute("/ws/{table}", self._socket),
                 *static_routes(),
             ],

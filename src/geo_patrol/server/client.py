@@ -286,7 +286,7 @@ def _request(address: str, body: dict[str, Any] | None = None) -> Any:
     except URLError as error:
         raise ConnectionError(f"{address} cannot be reached: {error.reason}") from None
     except ValueError:
-        raise GeoPatrolError(f"{address} is no server of games") from None
+        raise GeoPatrolError(f"{address} is not a server of games") from None
 
 
 def _error_text(body: bytes) -> str:

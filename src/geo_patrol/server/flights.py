@@ -196,7 +196,7 @@ class Challenge(Stored[SavedChallenge]):
         """
         found = [pilot for pilot in self.saved.pilots if requests.accepts(pilot.secret_hash, secret)]
         if not found:
-            raise ProtocolError("wrong_secret", "this secret is no pilot's of this mission")
+            raise ProtocolError("wrong_secret", "this secret belongs to no pilot of this mission")
         return found[0]
 
     def flight_of(self, pilot: Pilot) -> Flight:

@@ -719,6 +719,17 @@ def _position(table: Table, answer: protocol.Answer) -> Game:
     raise protocol.ProtocolError("too_soon", f"turn {answer.turn}, {answer.phase}: it is not to be ordered now")
 
 
+def check_length(config: GameConfig) -> None:
+    """Check that a game is short enough for a server.
+
+    Raises:
+        ProtocolError: it is not.
+    """
+    if config.turn_limit > MAX_TURNS:
+        text = f"turn_limit must be at most {MAX_TURNS} on a server, got {config.turn_limit}"
+        raise protocol.ProtocolError("bad_message", text)
+
+
 class NewTable(BaseModel):
     """What is asked for a new table."""
 
@@ -965,9 +976,7 @@ class TableStore(Store[SavedTable, Table]):
         """
         source = read_scenario("preset", new.preset, new.scenario, preset_names())
         config = load_config(source, {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
-        if config.turn_limit > MAX_TURNS:
-            text = f"turn_limit must be at most {MAX_TURNS} on a server, got {config.turn_limit}"
-            raise protocol.ProtocolError("bad_message", text)
+        check_length(config)
         return config
 
     def close(self) -> None:

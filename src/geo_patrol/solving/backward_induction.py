@@ -14,7 +14,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import SolvingError
 from geo_patrol.games import Games
-from geo_patrol.jit import jit, jitable, jitable_call
+from geo_patrol.jit import has_cached_code, jit, jitable, jitable_call
 from geo_patrol.solving.matrices import Floats, best_payoff, solve_matrix, worst_payoff
 from geo_patrol.solving.transitions import (
     TRANSITION,
@@ -227,6 +227,15 @@ class TurnPositions(NamedTuple):
     movement: Positions
     moves: tuple[Moves, Moves]
     engagement: Positions
+
+
+COMPILE_SECONDS = 30
+"""That compiling the solver takes on a core, and the engine with it."""
+
+
+def is_compiled() -> bool:
+    """Return whether the solver's code is in the cache, so that the first solution does not wait for it."""
+    return has_cached_code(value_engagements)
 
 
 @dataclass(frozen=True)

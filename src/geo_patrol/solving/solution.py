@@ -75,14 +75,15 @@ class ValueEstimate(NamedTuple):
         return self.positions * BYTES_PER_POSITION / 1e9
 
     @property
-    def minutes(self) -> float:
-        """Time on one core."""
-        return self.positions * SECONDS_PER_POSITION / 60
+    def seconds(self) -> float:
+        """Time on one core, after compilation."""
+        return self.positions * SECONDS_PER_POSITION
 
     def __str__(self) -> str:
         if self.positions >= ENOUGH:
             return f"more than {ENOUGH:.0e} positions"
-        return f"up to {self.positions:,} positions, {self.gigabytes:.1f} GB and {self.minutes:.1f} minutes on one core"
+        time = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} minutes"
+        return f"up to {self.positions:,} positions, {self.gigabytes:.1f} GB and {time} on one core"
 
 
 def estimate(config: GameConfig) -> ValueEstimate:

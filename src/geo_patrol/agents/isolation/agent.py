@@ -150,13 +150,13 @@ class IsolatedAgent:
         seconds = self._seconds(num_games) + (0.0 if self._has_decided else FIRST_SECONDS)
         answer = self._request(method, seconds, num_games, generator, *arguments)
         if answer.orders is None or answer.generator is None:
-            self._give_up(f"{method} was answered without orders")
+            self._give_up(f"its answer to {method} had no orders")
         self._has_decided = True
         generator.bit_generator.state = answer.generator.model_dump()  # advance it here by what was sampled there
         try:
             actions = np.array(answer.orders, np.int64)
         except (ValueError, OverflowError):
-            self._give_up(f"{method} was answered with something else than orders")
+            self._give_up(f"its answer to {method} was not a list of orders")
         return check_actions(actions, self.name, num_games, method)
 
     def close(self) -> None:
@@ -207,11 +207,11 @@ class IsolatedAgent:
         """Return the whole answer to a request, which must arrive before a deadline."""
         (length,) = LENGTH.unpack(self._read(LENGTH.size, what, deadline, seconds))
         if length > _MAX_ANSWER:
-            self._give_up(f"{what} was answered by {length:,} bytes: at most {_MAX_ANSWER:,} are read")
+            self._give_up(f"its answer to {what} has {length:,} bytes: at most {_MAX_ANSWER:,} are read")
         try:
             answer = Reply.model_validate_json(self._read(length, what, deadline, seconds))
         except ValidationError:
-            self._give_up(f"{what} was answered by something else than an answer")
+            self._give_up(f"its answer to {what} could not be read")
         if answer.error is not None:
             self.close()
             raise AgentError(answer.error)

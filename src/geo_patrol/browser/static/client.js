@@ -2,6 +2,7 @@
 
 const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
 const GAMES = "geo_patrol.games"; // the person's games with the secrets of their seats, the latest first
+const DRAFT = "geo_patrol.scenario"; // the scenario that was edited last
 const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
 const MAX_GAMES_KEPT = 500;
 const PRESENCE_SECONDS = 60; // a server for one person ends when no page has asked for anything for a while

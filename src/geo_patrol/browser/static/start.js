@@ -85,6 +85,7 @@ class StartPage {
     byId("watch-form").alpha.value = levels[6].agent;
     byId("watch-form").bravo.value = levels[5].agent;
     byId("host-form").agent.value = levels[1].agent;
+    this.setup.scenario.value = localStorage.getItem(DRAFT) ?? this.setup.scenario.value;
     this.#showFoe();
     this.#showSetting();
   }
