@@ -17,8 +17,10 @@ person and against a cheap agent, may take longer than ``--max-wait``. A violati
 
 import argparse
 import http.client
+import itertools
 import json
 import logging
+import multiprocessing
 import random
 import re
 import socket
@@ -96,9 +98,12 @@ class ServerProcess:
         assert found is not None
         return int(found[1]) / 1024
 
-    def open_table(self, **setup: Any) -> tuple[str, dict[str, str]]:
-        """Open a table; return its name and the secrets of its seats."""
-        opened = self._post("/api/tables", {"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"} | setup)
+    def open_table(self, source: str = "127.0.0.1", **setup: Any) -> tuple[str, dict[str, str]]:
+        """Open a table from an address of the loopback; return its name and the secrets of its seats."""
+        body = {"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"} | setup
+        status, opened = self.post_from(source, "/api/tables", body)
+        if status != 201:
+            raise RuntimeError(f"a table is refused: {opened}")
         return opened["table"], opened["secrets"]
 
     def open_flight(self) -> tuple[str, str]:
@@ -154,7 +159,7 @@ class Players(threading.Thread):
         self._open()
 
     def _open(self) -> None:
-        self.table, self._secrets = self._server.open_table(seed=self.num_games)
+        self.table, self._secrets = self._server.open_table(f"127.0.1.{1 + self.num_games // 50}", seed=self.num_games)
 
     def run(self) -> None:
         """Play games, and compare each with its replay."""
@@ -188,37 +193,52 @@ def order_nothing(connection: ClientConnection, turn: dict[str, Any]) -> bool:
     return True
 
 
-class Witness(threading.Thread):
+class Witness:
     """Plays games with both seats, or one against an agent, and notes how long each phase takes from its last orders on.
+
+    It does so in a process of its own: beside the threads of the attackers it would measure how these wait for each other.
 
     Args:
         server: where it plays.
-        source: its address.
+        network: the beginning of its addresses, of which it opens fifty tables each.
         bravo: who plays bravo.
     """
 
-    def __init__(self, server: ServerProcess, source: str, bravo: str) -> None:
-        super().__init__(daemon=True)
-        self._server, self._source, self.bravo, self.is_over = server, source, bravo, False
-        self.waits: list[float] = []
-        self.faults: list[str] = []
+    def __init__(self, server: ServerProcess, network: str, bravo: str) -> None:
+        self._server, self._network, self._bravo = server, network, bravo
+        context = multiprocessing.get_context("fork")
+        self._is_over, (self._result, self._out) = context.Event(), context.Pipe(duplex=False)
+        self._waits: list[float] = []
+        self._process = context.Process(target=self._run, daemon=True)
+        self._process.start()
 
-    def run(self) -> None:
-        """Play one game after another."""
-        while not self.is_over:
-            status, opened = self._server.post_from(
-                self._source, "/api/tables", {"preset": "king_of_the_hill", "alpha": "link", "bravo": self.bravo}
-            )
-            if status != 201:
-                self.faults.append(f"a table is refused: {opened}")
-                return
-            with ExitStack() as stack:
-                seats = [
-                    stack.enter_context(self._server.connect_from(self._source, opened["table"], secret))
-                    for secret in opened["secrets"].values()
-                ]
-                while not self.is_over and self._play_phase(seats):
-                    time.sleep(0.05)
+    def end(self) -> tuple[list[float], str | None]:
+        """End the games; return how long the phases took, in seconds, and what went wrong."""
+        self._is_over.set()
+        if not self._result.poll(timeout=120):
+            return [], "a game does not go on"
+        result: tuple[list[float], str | None] = self._result.recv()
+        return result
+
+    def _run(self) -> None:
+        fault = None
+        try:
+            for number in itertools.count():
+                if self._is_over.is_set():
+                    break
+                self._play(f"{self._network}.{1 + number // 50}")
+        except (RuntimeError, OSError, WebSocketException) as error:
+            fault = f"{type(error).__name__}: {error}"
+        self._out.send((self._waits, fault))
+
+    def _play(self, source: str) -> None:
+        table, secrets = self._server.open_table(source, bravo=self._bravo)
+        with ExitStack() as stack:
+            seats = [
+                stack.enter_context(self._server.connect_from(source, table, secret)) for secret in secrets.values()
+            ]
+            while not self._is_over.is_set() and self._play_phase(seats):
+                time.sleep(0.05)
 
     def _play_phase(self, seats: list[ClientConnection]) -> bool:
         """Order when all are asked to; return whether the game goes on."""
@@ -230,7 +250,7 @@ class Witness(threading.Thread):
         for seat in seats:
             self._next(seat, "phase")
         if any(was_asked):
-            self.waits.append(time.monotonic() - start)
+            self._waits.append(time.monotonic() - start)
         return True
 
     def _next(self, seat: ClientConnection, *kinds: str) -> dict[str, Any]:
@@ -353,6 +373,7 @@ def request(server: ServerProcess, names: dict[str, str], rng: random.Random) ->
 def run(server: ServerProcess, messages: int, seed: int, max_wait: float) -> int:
     """Fuzz a server; return the exit status."""
     faults: list[str] = []
+    witnesses = [Witness(server, "127.0.2", "link"), Witness(server, "127.0.3", "scripted")]  # forked before threads
     players, counts, sent = Players(server), Counter[str](), 0
     table, secrets = server.open_table()
     challenge, pilot = server.open_flight()
@@ -360,9 +381,8 @@ def run(server: ServerProcess, messages: int, seed: int, max_wait: float) -> int
     server.attacked = players.table
     players.start()
     memory = 0.0
-    witnesses = [Witness(server, "127.0.0.8", "link"), Witness(server, "127.0.0.9", "scripted")]
     attackers = [Attacker(server, number) for number in range(5)]
-    for thread in (*witnesses, *attackers):
+    for thread in attackers:
         thread.start()
     for number in range(messages // PER_CONNECTION):
         rng = random.Random(f"{seed} {number}")
@@ -373,25 +393,29 @@ def run(server: ServerProcess, messages: int, seed: int, max_wait: float) -> int
             memory = server.memory()
         if faults or server.faults() or players.faults:
             break
-    for thread in (players, *witnesses, *attackers):
+    waits: list[float] = []
+    for witness in witnesses:
+        took, fault = witness.end()
+        waits += took
+        faults += [fault] if fault else []
+    for thread in (players, *attackers):
         thread.is_over = True
-    for thread in (players, *witnesses, *attackers):
+    for thread in (players, *attackers):
         thread.join(timeout=120)
     growth = server.memory() - memory
     if growth > MAX_GROWTH:
         faults.append(f"memory grew by {growth:.0f} MB")
     faults += [*server.faults(), *players.faults]
-    faults += [fault for witness in witnesses for fault in witness.faults]
-    if any(thread.is_alive() for thread in (players, *witnesses)):
+    if players.is_alive():
         faults.append("a game does not go on")
-    longest = max(wait for witness in witnesses for wait in witness.waits or [0.0])
+    longest = max(waits, default=0.0)
     if longest > max_wait:
         faults.append(f"a phase took {longest:.2f} s")
     for fault in faults[:20]:
         print(ascii(fault[:300]))
     print(
         f"{sent:,} messages, {sent // PER_CONNECTION} requests, {players.num_games} games;"
-        f" {sum(len(one.waits) for one in witnesses)} phases beside them, {1000 * longest:.0f} ms at most;"
+        f" {len(waits)} phases beside them, {1000 * longest:.0f} ms at most;"
         f" memory {memory:.0f} MB, {growth:+.1f} MB; answers {dict(counts)}"
     )
     return 1 if faults else 0

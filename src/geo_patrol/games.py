@@ -89,13 +89,14 @@ def make_outputs(
 
 
 @functools.cache
-def compiled_step() -> Callable[..., int]:
+def compiled_step(hides_enemies: bool) -> Callable[..., int]:
     """Return ``step_games`` as compiled for the types of arguments that all callers have.
 
     All of them are fixed, so the types need not be looked at in every call, which would take longer than a step of one
     game.
     """
-    arguments = 0, 0, 1, np.ones(1, np.bool_), state.make_state(1, 1), steps.NO_EPISODES, _NO_ACTIONS, _NO_OUTPUTS
+    arrays, sight = state.make_state(1, 1), state.NO_SIGHT if hides_enemies else None
+    arguments = 0, 0, 1, np.ones(1, np.bool_), arrays, sight, steps.NO_EPISODES, _NO_ACTIONS, _NO_OUTPUTS
     return resolve(steps.step_games, *arguments)
 
 
@@ -333,8 +334,7 @@ class Games:
         hides_enemies = self.hides_enemies and not whole
         outer_ring = self.config.board.outer_ring
         outputs = make_outputs(2 * len(self), check_encoding(encoding), outer_ring, hides_enemies=hides_enemies)
-        arrays = self.state._replace(sight=state.NO_SIGHT) if whole and self.hides_enemies else self.state
-        compiled_step()(steps.OBSERVE, 0, len(self), self._all, arrays, steps.NO_EPISODES, _NO_ACTIONS, outputs)
+        self._step(steps.OBSERVE, self._all, _NO_ACTIONS, outputs, self.state.sight if hides_enemies else None)
         observations = outputs.tokens if encoding == "tokens" else outputs.onehot
         return observations.reshape(len(self), 2, -1)
 
@@ -410,11 +410,11 @@ class Games:
         sampled = np.empty((2 * len(self), state.SATELLITES), np.int64)
         sampling, running, played = _NO_OUTPUTS._replace(sampled=sampled), ~self.is_over, 0
         if max_phases > 0:
-            compiled_step()(steps.DESCRIBE, 0, len(self), running, self.state, steps.NO_EPISODES, _NO_ACTIONS, sampling)
+            self._step(steps.DESCRIBE, running, _NO_ACTIONS, sampling, self.sight)
         while played < max_phases and running.any():
             played += 1
             outputs = sampling if played < max_phases else _NO_OUTPUTS  # no number of a stream is drawn in vain
-            compiled_step()(steps.PLAY, 0, len(self), running, self.state, steps.NO_EPISODES, sampled, outputs)
+            self._step(steps.PLAY, running, sampled, outputs, self.sight)
             running = ~self.is_over
 
     # Copies
@@ -641,7 +641,23 @@ class Games:
         """
         if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
             actions = np.require(actions, np.int64, ["C"])
-        compiled_step()(task, 0, len(self), self._all, self.state, steps.NO_EPISODES, actions, outputs)
+        self._step(task, self._all, actions, outputs, self.sight)
+
+    @property
+    def sight(self) -> state.Sight | None:
+        """What the sides know; None if they see everything."""
+        return self.state.sight if self.hides_enemies else None
+
+    def _step(
+        self,
+        task: int,
+        selected: NDArray[np.bool_],
+        actions: NDArray[np.integer[Any]],
+        outputs: Outputs,
+        sight: state.Sight | None,
+    ) -> None:
+        step = compiled_step(sight is not None)
+        step(task, 0, len(self), selected, self.state, sight, steps.NO_EPISODES, actions, outputs)
 
     def play_recorded(self, orders: NDArray[np.integer[Any]], outcomes: state.Records) -> None:
         """Play one phase of the only game, with an engagement that recorded outcomes decide, not its random stream.
@@ -650,9 +666,9 @@ class Games:
             orders: (2, 11) order codes.
             outcomes: (k,) recorded outcomes. Those found, in ``state.outcomes``, differ where these are impossible.
         """
-        games, rules, choices, found, sight = self.state
+        games, rules, choices, found, _ = self.state
         legal, codes = choices["legal"][0], np.array(orders, np.int64)
-        turn.play_orders(games[0], rules[0], legal, codes, outcomes, found, sight if self.hides_enemies else None, 0)
+        turn.play_orders(games[0], rules[0], legal, codes, outcomes, found, self.sight, 0)
         self.describe()
 
 

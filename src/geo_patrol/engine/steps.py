@@ -36,6 +36,7 @@ from geo_patrol.engine.state import (
     IntArray,
     Record,
     Records,
+    Sight,
     State,
     Workspace,
     make_workspace,
@@ -437,6 +438,7 @@ def play_games(
     start: int,
     stop: int,
     state: State,
+    sight: Sight | None,
     episodes: EpisodeState,
     workspace: Workspace,
     actions: IntArray,
@@ -450,8 +452,6 @@ def play_games(
     all_episodes, results, statistics = episodes.records, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
-    sight = state.sight
-    hides = len(sight.beliefs) > 0
     for i in range(start, stop):
         game, rules = games[i], all_rules[i if per_game else 0]
         is_played, reward = True, 0.0
@@ -462,18 +462,15 @@ def play_games(
                 gather_orders(actions, NUM_SIDES * i, orders)
             else:
                 gather_orders_against_opponent(all_episodes[i], actions, i, orders)
-            if hides:
-                play_orders(game, rules, choices[i].legal, orders, None, outcomes, sight, i)
-            else:  # compiled without any of it
-                play_orders(game, rules, choices[i].legal, orders, None, outcomes, None, i)
+            play_orders(game, rules, choices[i].legal, orders, None, outcomes, sight, i)
         if not has_episodes:
             continue
         episode = all_episodes[i]
         clear_events(episode)
         if is_played:
-            known = sight.beliefs[NUM_SIDES * i] if hides else game
+            known = game if sight is None else sight.beliefs[NUM_SIDES * i]
             reward = count_phase(game, known, outcomes, episode, settings)
-        if hides:
+        if sight is not None:
             episode.bravos_reward = 0.0
             if is_played:
                 episode.bravos_reward = bravos_reward(
@@ -487,12 +484,12 @@ def play_games(
             for side in range(NUM_SIDES):
                 row = NUM_SIDES * i + side
                 write_result(game, rules, episode, side, reward, is_finished, results[row], statistics[row])
-                if hides:
+                if sight is not None:
                     write_known_result(sight.beliefs[row], episode, side, is_finished, results[row], statistics[row])
         else:
             side = side_at_seat(episode, settings)
             write_result(game, rules, episode, side, reward, is_finished, results[i], statistics[i])
-            if hides:
+            if sight is not None:
                 belief = sight.beliefs[NUM_SIDES * i + side]
                 write_known_result(belief, episode, side, is_finished, results[i], statistics[i])
     return count
@@ -524,6 +521,7 @@ def describe_games(
     stop: int,
     selected: NDArray[np.bool_],
     state: State,
+    sight: Sight | None,
     episodes: EpisodeState,
     workspace: Workspace,
     outputs: Outputs,
@@ -534,8 +532,6 @@ def describe_games(
     settings, bits = episodes.settings[0], workspace.random_bits
     two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
     has_results, samples = len(results) > 0, len(sampled) > 0
-    beliefs = state.sight.beliefs
-    hides = len(beliefs) > 0
     for i in range(start, stop):
         if not selected[i]:
             continue
@@ -545,16 +541,17 @@ def describe_games(
             if has_results:
                 for side in range(NUM_SIDES):
                     write_info(game, rules, all_episodes[i], side, results[NUM_SIDES * i + side])
-                    if hides:
-                        results[NUM_SIDES * i + side].enemy_score = beliefs[NUM_SIDES * i + side].score[1 - side]
+                    if sight is not None:
+                        belief = sight.beliefs[NUM_SIDES * i + side]
+                        results[NUM_SIDES * i + side].enemy_score = belief.score[1 - side]
             if samples:
                 sample_sides(legal, next_key(stream), bits, sampled, NUM_SIDES * i)
         else:
             episode = all_episodes[i]
             side = side_at_seat(episode, settings)
             write_info(game, rules, episode, side, results[i])
-            if hides:
-                results[i].enemy_score = beliefs[NUM_SIDES * i + side].score[1 - side]
+            if sight is not None:
+                results[i].enemy_score = sight.beliefs[NUM_SIDES * i + side].score[1 - side]
             if samples:
                 sample_side(legal[side], next_key(stream), side, bits[0], sampled[i])
 
@@ -595,6 +592,7 @@ def observe_beliefs(
     stop: int,
     selected: NDArray[np.bool_],
     state: State,
+    sight: Sight,
     episodes: EpisodeState,
     workspace: Workspace,
     observations: NDArray[Any],
@@ -604,7 +602,7 @@ def observe_beliefs(
 ) -> None:
     """Write the observations of the selected games as ``observe_games`` does, of what each side knows of its game."""
     all_rules, all_episodes, settings = state.rules, episodes.records, episodes.settings[0]
-    beliefs, sightings = state.sight.beliefs, state.sight.sightings
+    beliefs, sightings = sight.beliefs, sight.sightings
     two_sides, per_game = settings.sides == NUM_SIDES, len(all_rules) > 1
     end = observations.shape[1] - NUM_SIGHT_FEATURES
     for i in range(start, stop):
@@ -654,6 +652,7 @@ def step_games(
     stop: int,
     selected: NDArray[np.bool_],
     state: State,
+    sight: Sight | None,
     episodes: EpisodeState,
     actions: IntArray,
     outputs: Outputs,
@@ -666,37 +665,29 @@ def step_games(
         stop: one more than the index of the last game.
         selected: (n,), the games whose outputs are written.
         state: the games, modified in place.
+        sight: what the sides know of them, modified in place; None if everything is seen. The compiler removes the branches
+            of ``sight is not None`` then, so that only who hides enemies waits for their compilation.
         episodes: their episodes, modified in place.
         actions: (rows, 11) order codes.
         outputs: the arrays to write.
     """
     workspace, count = make_workspace(state.rules[0].outer_ring), 0
     if task == PLAY:
-        count = play_games(start, stop, state, episodes, workspace, actions, outputs)
+        count = play_games(start, stop, state, sight, episodes, workspace, actions, outputs)
     if task != OBSERVE:
-        describe_games(start, stop, selected, state, episodes, workspace, outputs)
-    hides = len(state.sight.beliefs) > 0
-    if len(outputs.tokens) > 0:
-        if hides:
-            observe_beliefs(start, stop, selected, state, episodes, workspace, outputs.tokens, observe_tokens, 1, 1)
-        else:
-            observe_games(start, stop, selected, state, episodes, workspace, outputs.tokens, observe_tokens)
-    if len(outputs.onehot) > 0:
-        if hides:
-            observe_beliefs(
-                start,
-                stop,
-                selected,
-                state,
-                episodes,
-                workspace,
-                outputs.onehot,
-                observe_onehot,
-                SENSOR_RANGE_SCALE,
-                UNSEEN_SCALE,
-            )
-        else:
-            observe_games(start, stop, selected, state, episodes, workspace, outputs.onehot, observe_onehot)
+        describe_games(start, stop, selected, state, sight, episodes, workspace, outputs)
+    tokens, onehot = outputs.tokens, outputs.onehot
+    if sight is None:
+        if len(tokens) > 0:
+            observe_games(start, stop, selected, state, episodes, workspace, tokens, observe_tokens)
+        if len(onehot) > 0:
+            observe_games(start, stop, selected, state, episodes, workspace, onehot, observe_onehot)
+    else:
+        scales = SENSOR_RANGE_SCALE, UNSEEN_SCALE
+        if len(tokens) > 0:
+            observe_beliefs(start, stop, selected, state, sight, episodes, workspace, tokens, observe_tokens, 1, 1)
+        if len(onehot) > 0:
+            observe_beliefs(start, stop, selected, state, sight, episodes, workspace, onehot, observe_onehot, *scales)
     if len(outputs.masks) > 0:
         mask_games(start, stop, selected, state.choices, episodes, outputs.masks)
     return count

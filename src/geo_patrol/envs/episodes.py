@@ -163,7 +163,9 @@ class Episodes:
             How many episodes ended.
         """
         start, stop, arrays = shard or self._shard
-        return compiled_step()(steps.PLAY, start, stop, self._all, arrays, self.bookkeeping, actions, outputs)
+        sight = self.games.sight
+        step = compiled_step(sight is not None)
+        return step(steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outputs)
 
     @property
     def num_sampled_values(self) -> int:
@@ -202,8 +204,9 @@ class Episodes:
             selected: (n,), a mask of the games whose outputs are written; all by default.
         """
         selected = self._all if selected is None else selected
-        arrays = self.games.state
-        compiled_step()(steps.DESCRIBE, 0, len(self), selected, arrays, self.bookkeeping, _NO_ACTIONS, outputs)
+        arrays, sight = self.games.state, self.games.sight
+        step = compiled_step(sight is not None)
+        step(steps.DESCRIBE, 0, len(self), selected, arrays, sight, self.bookkeeping, _NO_ACTIONS, outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
@@ -218,8 +221,9 @@ class Episodes:
         outputs = make_outputs(len(self), encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
-        episodes, arrays = EpisodeState(self.records, settings), self.games.state
-        compiled_step()(steps.OBSERVE, 0, len(self), self._all, arrays, episodes, _NO_ACTIONS, outputs)
+        episodes, arrays, sight = EpisodeState(self.records, settings), self.games.state, self.games.sight
+        step = compiled_step(sight is not None)
+        step(steps.OBSERVE, 0, len(self), self._all, arrays, sight, episodes, _NO_ACTIONS, outputs)
         return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
 
 
