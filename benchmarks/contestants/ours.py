@@ -1,6 +1,9 @@
 """The environments of geo_patrol."""
 
+import functools
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -86,6 +89,20 @@ def make_game_call(method: Literal["copy", "legal_orders", "step"]) -> Workload:
     return Workload(calls[method], env_steps=1)
 
 
+def make_samples(games: int, observation: Literal["onehot", "tokens"]) -> Workload:
+    """Read recorded games as batches of samples; recording them is not measured."""
+    import geo_patrol
+    from geo_patrol.datasets import ReplayDataset
+
+    folder = tempfile.TemporaryDirectory()
+    geo_patrol.play_match("policy:base", "scripted", games=games, seed=1, save=Path(folder.name, "games.jsonl.gz"))
+
+    def read() -> int:
+        return sum(len(samples.actions) for samples in ReplayDataset(folder.name, encoding=observation).batches())
+
+    return Workload(read, env_steps=read())
+
+
 def _game(
     name: str, title: str, unit: str, includes: str, make: Callable[[int], Workload], batch: int = 1
 ) -> Contestant:
@@ -164,5 +181,16 @@ CONTESTANTS = [
         "calls",
         "a copy, and a movement phase without orders, with the phase that was played",
         lambda _: make_game_call("step"),
+    ),
+    *(
+        _game(
+            f"samples-{observation}",
+            f"ReplayDataset, {observation}",
+            "samples",
+            "of both sides, from packed replays: parsing, playing, comparing; observation, mask, orders, reward, return, outcome",
+            functools.partial(make_samples, observation=observation),
+            300,
+        )
+        for observation in ("tokens", "onehot")
     ),
 ]
