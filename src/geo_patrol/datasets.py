@@ -43,9 +43,11 @@ OnDamage: TypeAlias = Literal["raise", "skip"]
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 """Endings of the replay files of a folder."""
-_PHASES_AT_ONCE = 2048
-"""Games are played together until they have so many phases. Their observations on four rings are 26 MB: for arrays above 32 MB
-glibc asks the system for new memory each time, whose pages take longer to map than to fill."""
+_PHASES_AT_ONCE = 16_384
+"""Games are played together until they have so many phases."""
+_OBSERVED_AT_ONCE = 2048
+"""Phases that are observed at once. Their observations on four rings are 26 MB: for arrays above 32 MB glibc asks the system for
+new memory each time, whose pages take longer to map than to fill."""
 
 
 class Samples(NamedTuple):
@@ -153,7 +155,7 @@ class ReplayDataset:
         """
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"size must be a positive integer, got {size!r}")
-        return _in_batches((self._samples(played) for played in self._played()), int(size))
+        return self._batches(int(size))
 
     def read(self) -> Samples:
         """Read all samples into memory; with "onehot" these are gigabytes for a million.
@@ -162,8 +164,8 @@ class ReplayDataset:
             RecordingError: as for ``batches``; or there are no samples.
             ConfigError: games have different configurations.
         """
-        parts = [self._samples(played) for played in self._played()]
-        if not any(len(part.actions) for part in parts):
+        parts = list(self.batches())
+        if not parts:
             raise RecordingError(f"{self.paths[0]}: no decisions{f' of {self.agent!r}' if self.agent else ''}")
         return _join(parts)
 
@@ -328,29 +330,45 @@ class ReplayDataset:
 
     # Arrays
 
-    def _samples(self, played: "_Played") -> Samples:
-        """Return the samples of games."""
-        num, game_of = played.num_decisions, played.game_of
-        decisions = played.positions[:num]
+    def _batches(self, size: int) -> Iterator[Samples]:
+        """Yield batches; those that do not begin or end within games that were played together are not copied."""
+        pending: list[Samples] = []
+        missing = size
+        for played in self._played():
+            values, start = self._values(played), 0
+            while start < played.num_decisions:
+                stop = min(start + min((missing + 1) // 2, _OBSERVED_AT_ONCE), played.num_decisions)
+                pending.append(self._samples(played, values, slice(start, stop)))
+                missing -= len(pending[-1].actions)
+                start = stop
+                while missing <= 0:  # one sample is left over where the size is odd
+                    samples = _join(pending)
+                    yield Samples._make(array[:size] for array in samples)
+                    pending, missing = [Samples._make(array[size:] for array in samples)], missing + size
+        if missing < size:
+            yield _join(pending)
+
+    def _samples(self, played: "_Played", values: "_Values", part: slice) -> Samples:
+        """Return the samples of some decisions in games."""
+        decisions, game_of = played.positions[part], played.game_of[part]
         outputs = make_outputs(
-            2 * num,
+            2 * len(decisions),
             self.encoding,
             played.config.board.outer_ring,
-            hides_enemies=played.positions.hides_enemies,
+            hides_enemies=decisions.hides_enemies,
             masks=True,
         )
         decisions.run(steps.OBSERVE, outputs=outputs)
-        values = self._values(played)
         samples = Samples(
             observations=outputs.tokens if self.encoding == "tokens" else outputs.onehot,
             action_masks=outputs.masks,
-            actions=decisions.replace_illegal(played.codes).reshape(-1, state.SATELLITES),
-            rewards=values.rewards.reshape(-1),
-            returns=values.returns.reshape(-1),
+            actions=decisions.replace_illegal(played.codes[part]).reshape(-1, state.SATELLITES),
+            rewards=values.rewards[part].reshape(-1),
+            returns=values.returns[part].reshape(-1),
             outcomes=values.outcomes[game_of].reshape(-1),
-            terminations=np.repeat(values.terminations, 2),
+            terminations=np.repeat(values.terminations[part], 2),
             games=np.repeat(played.numbers[game_of], 2),
-            sides=np.tile(np.arange(2, dtype=np.int8), num),
+            sides=np.tile(np.arange(2, dtype=np.int8), len(decisions)),
             turns=np.repeat(decisions.turn, 2),
             phases=np.repeat(decisions.phase.astype(np.int8), 2),
         )
@@ -380,27 +398,26 @@ class ReplayDataset:
 
     def _episodes(self, played: "_Played") -> Iterator[dict[str, Any]]:
         """Yield episodes as arguments of Minari's ``EpisodeBuffer``."""
-        positions, num, values = played.positions, played.num_decisions, self._values(played)
-        observations = positions.observe(self.encoding)
-        masks, actions = positions.action_masks(), positions[:num].replace_illegal(played.codes)
-        is_by = played.is_by(self.agent)
+        num, values, is_by = played.num_decisions, self._values(played), played.is_by(self.agent)
         for game in np.flatnonzero(played.numbers >= 0).tolist():
             rows = np.flatnonzero(played.game_of == game)
-            with_end = np.append(rows, num + game)
+            positions = played.positions[np.append(rows, num + game)]
+            observations, masks = positions.observe(self.encoding), positions.action_masks()
+            actions = positions[:-1].replace_illegal(played.codes[rows])
             for side in np.flatnonzero(is_by[game]).tolist():
                 yield {
                     "observations": {
-                        "observation": observations[with_end, side],
-                        "action_mask": masks[with_end, side],
+                        "observation": observations[:, side],
+                        "action_mask": masks[:, side],
                     },
-                    "actions": actions[rows, side],
+                    "actions": actions[:, side],
                     "rewards": values.rewards[rows, side],
                     "terminations": values.terminations[rows],
                     "truncations": played.is_last[rows] & ~values.terminations[rows],
                     "infos": {
-                        "seat": np.full(len(with_end), side),
-                        "turn": positions.turn[with_end] - 1,
-                        "phase": positions.phase[with_end],
+                        "seat": np.full(len(positions), side),
+                        "turn": positions.turn - 1,
+                        "phase": positions.phase,
                     },
                 }
 
@@ -454,23 +471,6 @@ def _chain(first: "_Played", rest: Iterator["_Played"]) -> Iterator["_Played"]:
 
 def _join(parts: Sequence[Samples]) -> Samples:
     return parts[0] if len(parts) == 1 else Samples._make(map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _in_batches(parts: Iterable[Samples], size: int) -> Iterator[Samples]:
-    """Yield samples in batches of a size; those within one part are views of it."""
-    pending: list[Samples] = []
-    missing = size
-    for part in parts:
-        start, num = 0, len(part.actions)
-        while num - start >= missing:
-            pending.append(Samples._make(array[start : start + missing] for array in part))
-            yield _join(pending)
-            start, missing, pending = start + missing, size, []
-        if start < num:
-            pending.append(Samples._make(array[start:] for array in part))
-            missing -= num - start
-    if pending:
-        yield _join(pending)
 
 
 # Files
