@@ -753,9 +753,9 @@ def _play_games(recordings: Sequence[_Recording]) -> tuple[_Played, list[str | N
 
 def _start(recordings: Sequence[_Recording]) -> Games:
     """Return recorded games at their start, with rules of their own if their configurations differ."""
-    first = _game_of(recordings[0].config)
-    games = first[np.zeros(len(recordings), np.int64)]
-    if any(recording.config is not first.config for recording in recordings):
+    config = recordings[0].config
+    games = _game_of(config)[np.zeros(len(recordings), np.int64)]
+    if any(recording.config is not config for recording in recordings):
         rules = [_game_of(recording.config).state.rules for recording in recordings]
         games.state = games.state._replace(rules=np.concatenate(rules))
     games.seed_streams([recording.game.seed or 0 for recording in recordings])
