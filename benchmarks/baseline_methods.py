@@ -1,8 +1,6 @@
 """The learning methods of docs/baselines.md: each trains one policy and returns its learning curve."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -29,7 +27,6 @@ SETTINGS: Mapping[str, dict[str, Any]] = {
 minutes needs few evaluations."""
 EXACT_INTERVAL = 2
 """Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
-EXAMPLES = Path(__file__).parents[1] / "examples"
 PSRO_SIZE = 8
 """Policies of a population, which divide the budget equally."""
 
@@ -262,27 +259,8 @@ def _export(model: Any, file: Path) -> None:
     torch.jit.trace(Network(), example).save(str(file))  # type: ignore[no-untyped-call]
 
 
-def train_satellites(job: Job, folder: Path) -> Trained:
-    """Train by examples/mappo_satellites.py, whose method follows "satellites-"; an interrupted run continues."""
-    if job.time_limit is None:
-        raise ValueError(f"{job.method} is trained for a time: give --minutes")
-    settings = {
-        "--method": job.method.removeprefix("satellites-"),
-        "--minutes": job.time_limit,
-        "--seed": job.seed,
-        "--config": job.config,
-        "--device": "cpu",
-        "--out": folder,
-    }
-    options = [str(value) for setting in settings.items() for value in setting]
-    subprocess.run([sys.executable, EXAMPLES / "mappo_satellites.py", *options], check=True)
-    row = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    return Trained([row], folder / "agent.pt")
-
-
 METHODS: Mapping[str, Callable[[Job, Path], Trained]] = {
     **dict.fromkeys(("league", "self-play", "mmd", "entropy"), train_policy),
     "psro": train_population_of_policies,
     "maskable-ppo": train_maskable_ppo,
-    **dict.fromkeys(("satellites-mappo", "satellites-ippo", "satellites-joint"), train_satellites),
 }

@@ -8,7 +8,6 @@ docs/baselines.md.
 import hashlib
 import json
 import os
-import platform
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ import typer
 from pydantic import BaseModel
 
 from benchmarks.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, Job
-from benchmarks.machine import processor_name
+from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
@@ -89,20 +88,22 @@ class Bound(BaseModel):
 Line = TypeVar("Line", bound=BaseModel)
 
 
-def _read(file: Path, kind: type[Line]) -> list[Line]:
+def read_lines(file: Path, kind: type[Line]) -> list[Line]:
+    """Read results, one a line; none if there is no file."""
     if not file.exists():
         return []
     return [kind.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def _append(file: Path, line: BaseModel) -> None:
+def append_line(file: Path, line: BaseModel) -> None:
+    """Add a result to a file."""
     with file.open("a", encoding="utf-8") as lines:
         lines.write(line.model_dump_json() + "\n")
 
 
 def read_runs(out: Path) -> list[Run]:
     """Read the results, one a line."""
-    return _read(out / RESULTS, Run)
+    return read_lines(out / RESULTS, Run)
 
 
 def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
@@ -258,11 +259,11 @@ def run(
         curve=trained.curve,
         file=str(trained.file.relative_to(out)),
         sha256=hashlib.sha256(trained.file.read_bytes()).hexdigest(),
-        machine=f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        machine=machine_name(),
         command=f"python -m benchmarks.baselines run --method {method} --config {config} --seed {seed} "
         + (f"--steps {steps}" if minutes is None else f"--minutes {minutes:g}"),
     )
-    _append(out / RESULTS, result)
+    append_line(out / RESULTS, result)
 
 
 def _folder(out: Path, job: Job) -> Path:
@@ -283,7 +284,7 @@ def bound(
     """Train a response to each policy that has none, from ``policy:base``, and add its win rate as a line."""
     from geo_patrol.training import TrainingConfig, train_best_response
 
-    done = {found.sha256 for found in _read(out / BOUNDS, Bound) if found.response_steps == steps}
+    done = {found.sha256 for found in read_lines(out / BOUNDS, Bound) if found.response_steps == steps}
     for found in read_runs(out):
         if found.config == config and found.sha256 not in done:
             agent, folder = _policy(out, found), out / "responses" / f"{found.sha256[:16]}-{steps}"
@@ -291,7 +292,7 @@ def bound(
             response = TrainingConfig(out=folder, seed=_RESPONSE_SEED, total_timesteps=steps, **settings)
             last = train_best_response(agent, response.replace(num_evaluations=1))[-1]
             line = Bound(sha256=found.sha256, response_steps=steps, win_rate=last.win_rates[agent].estimate)
-            _append(out / BOUNDS, line)
+            append_line(out / BOUNDS, line)
 
 
 @app.command()
@@ -315,7 +316,7 @@ def publish(out: Out = _OUT) -> None:
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
     text = DOCUMENT.read_text(encoding="utf-8")
-    block = tables(runs, _read(out / BOUNDS, Bound))
+    block = tables(runs, read_lines(out / BOUNDS, Bound))
     for config in sorted({found.config for found in runs}):
         if (played := out / CROSS_PLAY.format(config)).exists():
             block += f"\n\nOn `{config}` against each other:\n\n" + cross_play_table(

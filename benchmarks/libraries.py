@@ -8,7 +8,6 @@ interrupted run continues where it stopped.
 import ast
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
-from benchmarks.machine import processor_name
+from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
 
 ROOT = Path(__file__).parents[1]
@@ -192,7 +191,7 @@ def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
 def _describe(name: str) -> dict[str, Any]:
     """Return what is known of a library without measuring."""
     library = LIBRARIES[name]
-    machine = f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = machine_name()
     return {
         "name": name,
         "version": version(library.package),

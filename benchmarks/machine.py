@@ -21,6 +21,11 @@ def processor_name() -> str:
     return platform.processor() or platform.machine()
 
 
+def machine_name() -> str:
+    """Return the processor, the number of cores and the version of Python, for the line below a table."""
+    return f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
 def _memory_gib() -> float:
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)

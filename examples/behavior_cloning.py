@@ -1,11 +1,16 @@
 """Behaviour cloning: train a network to order what an agent ordered in recorded games, and let it play matches.
 
-geo-patrol match policy:base scripted --games 1200 --seed 1 --save games/
-python examples/behavior_cloning.py games/ policy:base 8  # epochs
+    geo-patrol match policy:base scripted --games 1200 --seed 1 --save games/
+    python examples/behavior_cloning.py games/ policy:base 8  # epochs
+
+Without arguments it records these games itself, and learns from them.
 """
 
+import argparse
 import importlib.util
 import sys
+import tempfile
+from pathlib import Path
 
 if importlib.util.find_spec("torch") is None:
     sys.exit('PyTorch is not installed: pip install "geo_patrol[train]"')
@@ -13,7 +18,7 @@ if importlib.util.find_spec("torch") is None:
 import torch
 from torch import nn
 
-from geo_patrol import play_match
+from geo_patrol import GeoPatrolError, RecordingError, play_match
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
 from geo_patrol.datasets import ReplayDataset
 
@@ -26,6 +31,7 @@ def clone(folder, agent, epochs, seed=0):
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.75)
     dataset = ReplayDataset(folder, agent=agent)
     for epoch in range(epochs):
+        loss = None
         for samples in dataset.batches(16_384):
             observations, actions = torch.as_tensor(samples.observations), torch.as_tensor(samples.actions)
             masks = torch.as_tensor(samples.action_masks).bool()
@@ -35,14 +41,31 @@ def clone(folder, agent, epochs, seed=0):
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
+        if loss is None:
+            raise RecordingError(f"{folder}: no decisions of {agent!r}")
         schedule.step()
         print(f"epoch {epoch + 1}: {len(dataset.games)} games, loss {loss.item():.3f}")
     return network
 
 
-if __name__ == "__main__":
-    folder, agent, epochs = sys.argv[1:]
-    network = clone(folder, agent, int(epochs))
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", help="recorded games (default: 1,200 against scripted, recorded now)")
+    parser.add_argument("agent", nargs="?", default="policy:base", help="whose orders to learn (default policy:base)")
+    parser.add_argument("epochs", nargs="?", type=int, default=8, help="how often to read all games (default 8)")
+    args = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as recorded:
+        if args.folder is None:
+            print("recording 1,200 games")
+            play_match(args.agent, "scripted", games=1200, seed=1, save=Path(recorded, "games.jsonl.gz"))
+        try:
+            network = clone(args.folder or recorded, args.agent, args.epochs)
+        except GeoPatrolError as error:
+            sys.exit(str(error))
     cloned = NetworkAgent("cloned", TorchNetwork(lambda onehot: network(onehot)))
     for opponent in ("random", "scripted"):
         print(play_match(cloned, opponent, games=1000, seed=0))
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,9 @@ if importlib.util.find_spec("torch") is None:
 import torch
 from ppo_geo_patrol import Agent
 
-weights = Path(sys.argv[1])
+weights = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/ppo_geo_patrol/agent.pt")
+if not weights.exists():
+    sys.exit(f"{weights} does not exist: train it with ppo_geo_patrol.py, or name another file")
 agent = Agent(obs_size=1591, num_satellites=11, num_orders=28)
 agent.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
 torch.onnx.export(

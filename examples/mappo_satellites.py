@@ -41,6 +41,7 @@ from torch.nn import functional
 from geo_patrol import make_vec, play_match
 
 METHODS = ("mappo", "ippo", "joint")
+CLOCKS = {"wall": time.time, "cpu": time.process_time}
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}  # each game samples one by these weights
 SATELLITES, ORDERS = 11, 28
 
@@ -49,6 +50,7 @@ SATELLITES, ORDERS = 11, 28
 class Args:
     method: str = "mappo"  # mappo, ippo or joint
     minutes: float = 5.0  # training time; learning rate and score_coef are annealed over it
+    clock: str = "wall"  # wall, or cpu: the time of the processor, which stands still while other programs have it
     seed: int = 1
     device: str = "auto"  # auto, cpu, cuda or mps
     num_threads: int = 1
@@ -221,7 +223,8 @@ def train(args):
         next_obs = to_tensors(*envs.view())
         print(f"{args.out}: continues at global_step={global_step:,}, after {elapsed / 60:.2f} minutes")
     next_done = torch.zeros((args.num_envs, SATELLITES), device=device)
-    started, saved = time.time() - elapsed, elapsed
+    clock = CLOCKS[args.clock]
+    started, saved = clock() - elapsed, elapsed
     while elapsed < 60 * args.minutes:
         iteration += 1
         frac = 1 - elapsed / (60 * args.minutes)
@@ -281,7 +284,7 @@ def train(args):
                 nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
                 optimizer.step()
 
-        elapsed = time.time() - started
+        elapsed = clock() - started
         if iteration % 10 == 0:
             win_rate = (np.mean(outcomes) + 1) / 2 if outcomes else float("nan")
             print(
@@ -291,7 +294,7 @@ def train(args):
         if elapsed - saved > args.save_seconds or elapsed >= 60 * args.minutes:
             progress = {"method": args.method, "global_step": global_step, "iteration": iteration, "elapsed": elapsed}
             save_checkpoint(checkpoint, envs, agent, optimizer, **progress)
-            started, saved = time.time() - elapsed, elapsed  # saving is no training
+            started, saved = clock() - elapsed, elapsed  # saving is no training
     envs.close()
     return agent.cpu(), {"minutes": elapsed / 60, "steps": global_step}
 
@@ -311,7 +314,7 @@ def evaluate(file, args):
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for field in fields(Args):
-        choices = METHODS if field.name == "method" else None
+        choices = {"method": METHODS, "clock": tuple(CLOCKS)}.get(field.name)
         parser.add_argument(
             f"--{field.name.replace('_', '-')}", default=field.default, type=field.type, choices=choices
         )

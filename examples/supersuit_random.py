@@ -36,4 +36,5 @@ def play(envs, num_steps):
 
 
 if __name__ == "__main__":
-    print("{} episodes, {} illegal orders".format(*play(make_envs(), int(sys.argv[1]))))
+    num_steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    print("{} episodes, {} illegal orders".format(*play(make_envs(), num_steps)))

@@ -57,6 +57,6 @@ def train(minutes, num_games=128, seed=0):
 
 
 if __name__ == "__main__":
-    network = train(minutes=float(sys.argv[1]))
+    network = train(minutes=float(sys.argv[1]) if len(sys.argv) > 1 else 5)
     agent = NetworkAgent("TorchRL", TorchNetwork(lambda onehot: network(onehot)))
     print(play_match(agent, "scripted", games=200, seed=0))

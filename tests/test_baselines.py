@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import baseline_methods, baselines
+from benchmarks import baseline_methods, baselines, satellites
 from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
 from benchmarks.baselines import (
     RESULTS,
@@ -173,3 +173,24 @@ def test_runs_that_are_trained_here_continue(method, tmp_path, monkeypatch):
     written = first.file.stat().st_mtime_ns
     assert METHODS[method](job, tmp_path) == first
     assert first.file.stat().st_mtime_ns == written
+
+
+def test_satellites_are_trained_once_for_each_method_and_seed(tmp_path, monkeypatch):
+    trained = []
+
+    def train(method, seed, minutes, out):
+        trained.append((method, seed, minutes))
+        return make_run(method=method, seed=seed, steps=None, time_limit=minutes, minutes=minutes)
+
+    document = tmp_path / "baselines.md"
+    document.write_text("before\n<!-- satellites: begin -->\nold\n<!-- satellites: end -->\nafter\n")
+    for name, value in (("train", train), ("DOCUMENT", document), ("RESULTS", tmp_path / "satellites.jsonl")):
+        monkeypatch.setattr(satellites, name, value)
+    for seeds in ("1", "2"):
+        monkeypatch.setattr("sys.argv", ["satellites", "--minutes", "1.5", "--seeds", seeds])
+        satellites.main()
+    assert trained == [(method, seed, 1.5) for seed in range(2) for method in ("mappo", "ippo", "joint")]
+    text = document.read_text()
+    assert "`case1`, 1.5 minutes:" in text
+    assert "| mappo | 2 | 100 | 1.5 |" in text
+    assert "old" not in text

@@ -102,6 +102,27 @@ def test_other_forms_of_the_format_give_the_same(games, tmp_path):
     assert is_same(ReplayDataset(path).read(), ReplayDataset(games / "b.jsonl").read())
 
 
+def test_a_line_of_another_form_within_a_game_does_not_cut_it_short(tmp_path):
+    lines = [json.dumps(line, separators=(",", ":")) + "\n" for line in short_game()]
+    path = tmp_path / "games.jsonl"
+    path.write_text("".join(3 * lines))
+    whole = ReplayDataset(path).read()
+    lines[2] = json.dumps(json.loads(lines[2])) + "\n"  # with spaces, which are valid JSON
+    path.write_text("".join(3 * lines))
+    assert is_same(ReplayDataset(path).read(), whole)
+
+
+def test_a_blank_line_hides_no_games(games, tmp_path):
+    path = tmp_path / "games.jsonl"
+    first, *others = (games / "b.jsonl").read_bytes().split(b'\n{"type":"game"')
+    path.write_bytes(b'\n{"type":"game"'.join([first + b"\n", *others]))
+    dataset = ReplayDataset(path, on_damage="skip")
+    samples = dataset.read()
+    expected = ReplayDataset(games / "b.jsonl").read()
+    assert len(dataset.games) == 4
+    assert (samples.actions == expected.actions).all()
+
+
 def test_games_without_a_seed_are_played_with_their_recorded_outcomes(tmp_path):
     lines = short_game()
     with_seed = ReplayDataset(write_lines(tmp_path / "seed.jsonl", lines)).read()
@@ -224,7 +245,9 @@ def test_games_that_break_the_rules_are_named(change, separators, tmp_path):
     assert "game 1" in dataset.faults[0]
 
 
-@pytest.mark.parametrize("orders", [b",", b'"P1 prograde",', b'"P1 prograde","P1 prograde"', b'"P1"', b"1"])
+@pytest.mark.parametrize(
+    "orders", [b",", b"|", b"|,|", b'"P1 prograde",', b'"P1 prograde","P1 prograde"', b'"P1"', b"1", b"\n"]
+)
 def test_orders_that_cannot_be_read_are_named(orders, tmp_path):
     path = tmp_path / "game.jsonl"
     record(path, "case1", phases=1)

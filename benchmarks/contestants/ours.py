@@ -1,6 +1,9 @@
 """The environments of geo_patrol."""
 
+import functools
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -86,21 +89,16 @@ def make_game_call(method: Literal["copy", "legal_orders", "step"]) -> Workload:
     return Workload(calls[method], env_steps=1)
 
 
-def make_dataset(batch: int) -> Workload:
-    """Read the samples of a replay file of random games."""
-    import tempfile
-    from pathlib import Path
-
+def make_samples(games: int, observation: Literal["onehot", "tokens"]) -> Workload:
+    """Read recorded games as batches of samples; recording them is not measured."""
     import geo_patrol
     from geo_patrol.datasets import ReplayDataset
 
     folder = tempfile.TemporaryDirectory()
-    path = Path(folder.name) / "games.jsonl"
-    geo_patrol.play_match("random", "random", games=batch, seed=0, save=path)
-    dataset = ReplayDataset(path, encoding="tokens")
+    geo_patrol.play_match("policy:base", "scripted", games=games, seed=1, save=Path(folder.name, "games.jsonl.gz"))
 
-    def read(_folder: object = folder) -> int:  # which keeps the folder as long as it is read
-        return sum(len(samples.actions) for samples in dataset.batches())
+    def read() -> int:
+        return sum(len(samples.actions) for samples in ReplayDataset(folder.name, encoding=observation).batches())
 
     return Workload(read, env_steps=read())
 
@@ -184,12 +182,15 @@ CONTESTANTS = [
         "a copy, and a movement phase without orders, with the phase that was played",
         lambda _: make_game_call("step"),
     ),
-    _game(
-        "dataset",
-        "ReplayDataset, tokens",
-        "samples",
-        "a file of random games, read, played, compared with the recording and observed, in batches of 4,096",
-        make_dataset,
-        64,
+    *(
+        _game(
+            f"samples-{observation}",
+            f"ReplayDataset, {observation}",
+            "samples",
+            "of both sides, from packed replays: parsing, playing, comparing; observation, mask, orders, reward, return, outcome",
+            functools.partial(make_samples, observation=observation),
+            300,
+        )
+        for observation in ("tokens", "onehot")
     ),
 ]

@@ -5,8 +5,8 @@ orders give every position, and the positions of hundreds of games are observed 
 the file records are compared with those that the rules give.
 
 Parsing every line as JSON would take ten times as long as playing it. A regular expression reads the lines that
-``Recorder`` writes, byte for byte; from the first line on that differs from them, ``ReplayReader`` reads the file, which
-accepts all that the format allows and names what it does not.
+``Recorder`` writes, byte for byte, all those of a game at once; from the first game on that has another line, ``ReplayReader``
+reads the file, which accepts all that the format allows and names what it does not.
 """
 
 import functools
@@ -43,9 +43,11 @@ OnDamage: TypeAlias = Literal["raise", "skip"]
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 """Endings of the replay files of a folder."""
-_PHASES_AT_ONCE = 2048
-"""Games are played together until they have so many phases. Their observations on four rings are 26 MB: for arrays above 32 MB
-glibc asks the system for new memory each time, whose pages take longer to map than to fill."""
+_PHASES_AT_ONCE = 16_384
+"""Games are played together until they have so many phases."""
+_OBSERVED_AT_ONCE = 2048
+"""Phases that are observed at once. Their observations on four rings are 26 MB: for arrays above 32 MB glibc asks the system for
+new memory each time, whose pages take longer to map than to fill."""
 
 
 class Samples(NamedTuple):
@@ -153,7 +155,7 @@ class ReplayDataset:
         """
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"size must be a positive integer, got {size!r}")
-        return _in_batches((self._samples(played) for played in self._played()), int(size))
+        return self._batches(int(size))
 
     def read(self) -> Samples:
         """Read all samples into memory; with "onehot" these are gigabytes for a million.
@@ -162,8 +164,8 @@ class ReplayDataset:
             RecordingError: as for ``batches``; or there are no samples.
             ConfigError: games have different configurations.
         """
-        parts = [self._samples(played) for played in self._played()]
-        if not any(len(part.actions) for part in parts):
+        parts = list(self.batches())
+        if not parts:
             raise RecordingError(f"{self.paths[0]}: no decisions{f' of {self.agent!r}' if self.agent else ''}")
         return _join(parts)
 
@@ -328,29 +330,45 @@ class ReplayDataset:
 
     # Arrays
 
-    def _samples(self, played: "_Played") -> Samples:
-        """Return the samples of games."""
-        num, game_of = played.num_decisions, played.game_of
-        decisions = played.positions[:num]
+    def _batches(self, size: int) -> Iterator[Samples]:
+        """Yield batches; those that do not begin or end within games that were played together are not copied."""
+        pending: list[Samples] = []
+        missing = size
+        for played in self._played():
+            values, start = self._values(played), 0
+            while start < played.num_decisions:
+                stop = min(start + min((missing + 1) // 2, _OBSERVED_AT_ONCE), played.num_decisions)
+                pending.append(self._samples(played, values, slice(start, stop)))
+                missing -= len(pending[-1].actions)
+                start = stop
+                while missing <= 0:  # one sample is left over where the size is odd
+                    samples = _join(pending)
+                    yield Samples._make(array[:size] for array in samples)
+                    pending, missing = [Samples._make(array[size:] for array in samples)], missing + size
+        if missing < size:
+            yield _join(pending)
+
+    def _samples(self, played: "_Played", values: "_Values", part: slice) -> Samples:
+        """Return the samples of some decisions in games."""
+        decisions, game_of = played.positions[part], played.game_of[part]
         outputs = make_outputs(
-            2 * num,
+            2 * len(decisions),
             self.encoding,
             played.config.board.outer_ring,
-            hides_enemies=played.positions.hides_enemies,
+            hides_enemies=decisions.hides_enemies,
             masks=True,
         )
         decisions.run(steps.OBSERVE, outputs=outputs)
-        values = self._values(played)
         samples = Samples(
             observations=outputs.tokens if self.encoding == "tokens" else outputs.onehot,
             action_masks=outputs.masks,
-            actions=decisions.replace_illegal(played.codes).reshape(-1, state.SATELLITES),
-            rewards=values.rewards.reshape(-1),
-            returns=values.returns.reshape(-1),
+            actions=decisions.replace_illegal(played.codes[part]).reshape(-1, state.SATELLITES),
+            rewards=values.rewards[part].reshape(-1),
+            returns=values.returns[part].reshape(-1),
             outcomes=values.outcomes[game_of].reshape(-1),
-            terminations=np.repeat(values.terminations, 2),
+            terminations=np.repeat(values.terminations[part], 2),
             games=np.repeat(played.numbers[game_of], 2),
-            sides=np.tile(np.arange(2, dtype=np.int8), num),
+            sides=np.tile(np.arange(2, dtype=np.int8), len(decisions)),
             turns=np.repeat(decisions.turn, 2),
             phases=np.repeat(decisions.phase.astype(np.int8), 2),
         )
@@ -380,27 +398,26 @@ class ReplayDataset:
 
     def _episodes(self, played: "_Played") -> Iterator[dict[str, Any]]:
         """Yield episodes as arguments of Minari's ``EpisodeBuffer``."""
-        positions, num, values = played.positions, played.num_decisions, self._values(played)
-        observations = positions.observe(self.encoding)
-        masks, actions = positions.action_masks(), positions[:num].replace_illegal(played.codes)
-        is_by = played.is_by(self.agent)
+        num, values, is_by = played.num_decisions, self._values(played), played.is_by(self.agent)
         for game in np.flatnonzero(played.numbers >= 0).tolist():
             rows = np.flatnonzero(played.game_of == game)
-            with_end = np.append(rows, num + game)
+            positions = played.positions[np.append(rows, num + game)]
+            observations, masks = positions.observe(self.encoding), positions.action_masks()
+            actions = positions[:-1].replace_illegal(played.codes[rows])
             for side in np.flatnonzero(is_by[game]).tolist():
                 yield {
                     "observations": {
-                        "observation": observations[with_end, side],
-                        "action_mask": masks[with_end, side],
+                        "observation": observations[:, side],
+                        "action_mask": masks[:, side],
                     },
-                    "actions": actions[rows, side],
+                    "actions": actions[:, side],
                     "rewards": values.rewards[rows, side],
                     "terminations": values.terminations[rows],
                     "truncations": played.is_last[rows] & ~values.terminations[rows],
                     "infos": {
-                        "seat": np.full(len(with_end), side),
-                        "turn": positions.turn[with_end] - 1,
-                        "phase": positions.phase[with_end],
+                        "seat": np.full(len(positions), side),
+                        "turn": positions.turn - 1,
+                        "phase": positions.phase,
                     },
                 }
 
@@ -456,23 +473,6 @@ def _join(parts: Sequence[Samples]) -> Samples:
     return parts[0] if len(parts) == 1 else Samples._make(map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _in_batches(parts: Iterable[Samples], size: int) -> Iterator[Samples]:
-    """Yield samples in batches of a size; those within one part are views of it."""
-    pending: list[Samples] = []
-    missing = size
-    for part in parts:
-        start, num = 0, len(part.actions)
-        while num - start >= missing:
-            pending.append(Samples._make(array[start : start + missing] for array in part))
-            yield _join(pending)
-            start, missing, pending = start + missing, size, []
-        if start < num:
-            pending.append(Samples._make(array[start:] for array in part))
-            missing -= num - start
-    if pending:
-        yield _join(pending)
-
-
 # Files
 
 
@@ -509,28 +509,36 @@ class _OtherForm(Exception):  # noqa: N818 - nothing is wrong
     """A line is not one that ``Recorder`` writes."""
 
 
-_NUMBERS = rb"\d{1,9}(?:,\d{1,9})*+"
-_FLEETS = rb"\[\[" + _NUMBERS + rb"\],\[" + _NUMBERS + rb"\]\]"
-_PHASE_LINE = re.compile(
-    rb'\{"type":"phase","turn":(\d{1,9}),"phase":"(movement|engagement)",'
-    rb'"orders":\{"alpha":\[([^\]]*+)\],"bravo":\[([^\]]*+)\]\}(?:,"outcomes":\[[^\]]*+\])?,'
-    rb'"after":(\{"sector":' + _FLEETS + rb',"fuel":' + _FLEETS + rb',"ammo":' + _FLEETS + rb","
-    rb'"goal":\[' + _NUMBERS + rb'\],"score":\[' + _NUMBERS + rb"\]\})\}"
-)
+_GAME_START, _END_START = b'{"type":"game",', b'{"type":"end",'
 _GAME_LINE = re.compile(
     rb'\{"type":"game","format":"geo_patrol replay","version":1,"versions":\{[^{}]*+\},'
     rb'"agents":(\{[^{}]*+\}),"seed":(\d{1,20}),"config":(\{.*+)(?<=\}\})'
 )
-_END_LINE = re.compile(rb'\{"type":"end",.*+')
+_PHASE_LINES = re.compile(
+    rb'\n\{"type":"phase","turn":(\d{1,9}),"phase":"(movement|engagement)",'
+    rb'"orders":\{"alpha":\[([^\]]*+)\],"bravo":\[([^\]]*+)\]\}(?:,"outcomes":\[[^\]]*+\])?,'
+    rb'"after":(\{[^}]*+\})\}$',
+    re.MULTILINE,
+)
+"""Finds as many phases as there are line ends before them only if each line is one. What is between brackets may have line ends:
+to exclude two characters instead of one takes three times as long."""
+_FLEETS = rb"\[\[,*+\],\[,*+\]\]"
+_POSITION_WITHOUT_DIGITS = re.compile(
+    rb'\{"sector":' + _FLEETS + rb',"fuel":' + _FLEETS + rb',"ammo":' + _FLEETS + rb',"goal":\[,\],"score":\[,\]\}'
+)
+"""What is left of the positions after phases, which are equal but for their numbers."""
+_DIGITS = b"0123456789"
 _NOT_NUMBERS = bytes(byte for byte in range(256) if byte not in b"0123456789,")
+_MAX_NUMBER = 10**9
 _MAX_SEED = 2**64
 
 _SHIFT = 5
+_NEXT_SIDE, _NO_ORDERS = b"|", b""
 _ORDERS = {
     f'"{Order.from_code(number, code)}"'.encode(): number << _SHIFT | code
     for number in range(state.SATELLITES)
     for code in range(1, state.ORDERS)
-}
+} | {_NEXT_SIDE: -1, _NO_ORDERS: -2}
 """The orders as they are written, as the number of the satellite and the code. Noops are not written."""
 
 
@@ -540,34 +548,35 @@ def _read_written(path: Path) -> Iterator[_Recording]:
     Raises:
         _OtherForm: the next game has a line of another form, or the file is damaged.
     """
-    header: re.Match[bytes] | None = None
-    phases: list[re.Match[bytes]] = []
-    number, num_bytes = 0, 0
-    lines = read_lines(path)
-    while True:
-        try:
-            line = next(lines, (0, b"", True))[1]
-        except RecordingError:
-            raise _OtherForm from None
-        match = _PHASE_LINE.fullmatch(line) if header is not None else None
-        if match is not None:
-            phases.append(match)
-            num_bytes += len(line)
-            if num_bytes > MAX_GAME_BYTES:
-                raise _OtherForm
-            continue
-        end = line if header is not None and _END_LINE.fullmatch(line) else None
-        if header is not None:
-            yield _recording(path, number, header, phases, end)
-            number, header = number + 1, None
-        if end is None:
-            if not line:
-                if number == 0:
-                    raise _OtherForm
-                return
-            header, phases, num_bytes = _GAME_LINE.fullmatch(line), [], len(line)
-            if header is None:
-                raise _OtherForm
+    number = -1
+    try:
+        for number, lines in enumerate(_split_games(path)):
+            yield _recording(path, number, lines)
+    except RecordingError:
+        raise _OtherForm from None
+    if number < 0:
+        raise _OtherForm
+
+
+def _split_games(path: Path) -> Iterator[list[bytes]]:
+    """Yield the lines of each game of a file.
+
+    Raises:
+        RecordingError: the file is damaged from here on.
+        _OtherForm: a game is too long.
+    """
+    lines: list[bytes] = []
+    num_bytes = 0
+    for _, line, _ in read_lines(path):
+        if line.startswith(_GAME_START) and lines:
+            yield lines
+            lines, num_bytes = [], 0
+        lines.append(line)
+        num_bytes += len(line)
+        if num_bytes > MAX_GAME_BYTES:
+            raise _OtherForm
+    if lines:
+        yield lines
 
 
 @functools.lru_cache(maxsize=64)
@@ -583,42 +592,86 @@ def _read_config(text: bytes) -> GameConfig:
     return config
 
 
-def _recording(
-    path: Path, number: int, header: re.Match[bytes], phases: Sequence[re.Match[bytes]], end: bytes | None
-) -> _Recording:
-    """Return a game from the matches of its lines.
+def _recording(path: Path, number: int, lines: Sequence[bytes]) -> _Recording:
+    """Return a game from its lines.
 
     Raises:
         _OtherForm: something in it is written in another form, or invalid.
     """
+    header = _GAME_LINE.fullmatch(lines[0])
+    end = lines[-1] if lines[-1].startswith(_END_START) else None
+    written = lines[1 : len(lines) - (end is not None)]
+    phases = _PHASE_LINES.findall(b"\n".join([b"", *written]))
+    if header is None or len(phases) != len(written):
+        raise _OtherForm
     names, seed, text = header.groups()
-    turns, kinds, alpha, bravo, after = zip(*(phase.groups() for phase in phases), strict=True) if phases else [()] * 5
-    written = [orders for both in zip(alpha, bravo, strict=True) for orders in both]
-    counts = [orders.count(b",") + 1 if orders else 0 for orders in written]
     try:
         agents = parse_model(AgentNames, names, "agents")
         config = _read_config(text[:-1])  # without the brace that ends the line
         end_line = None if end is None else parse_model(EndLine, end, "end")
-        joined = b",".join(filter(None, written))
-        orders = [_ORDERS[order] for order in joined.split(b",")] if joined else []
-    except (GeoPatrolError, ValueError, KeyError):
+    except GeoPatrolError:
         raise _OtherForm from None
-    codes = np.zeros((len(counts), state.SATELLITES), np.int8)
-    packed = np.array(orders, np.int64)
-    codes[np.repeat(np.arange(len(counts)), counts), packed >> _SHIFT] = packed & ((1 << _SHIFT) - 1)
-    if np.count_nonzero(codes) != len(orders) or int(seed) >= _MAX_SEED:
+    if int(seed) >= _MAX_SEED:
         raise _OtherForm
+    turns, kinds, alpha, bravo, after = zip(*phases, strict=True) if phases else [()] * 5
     replay = Replay(number, 0, config, int(seed), (agents.alpha, agents.bravo))  # which makes the names printable
-    numbers = b",".join(after).translate(None, _NOT_NUMBERS)
     return _Recording(
         RecordedGame(path, number, replay.agents, int(seed)),
         config,
-        codes.reshape(-1, 2, state.SATELLITES),
+        _read_orders([orders for both in zip(alpha, bravo, strict=True) for orders in both]),
         turns=np.array(list(map(int, turns)), np.int64),
         phases=np.array([kind == b"engagement" for kind in kinds], np.int64),
-        after=np.fromstring(numbers.decode(), np.int64, sep=",") if phases else np.empty(0, np.int64),
+        after=_read_positions(after),
         end=end_line,
     )
+
+
+def _read_orders(written: Sequence[bytes]) -> NDArray[np.int8]:
+    """Return codes, (phases, 2, 11), from the orders of the sides as they are written.
+
+    Raises:
+        _OtherForm: something is no order, or a satellite has two.
+    """
+    codes = np.zeros((len(written), state.SATELLITES), np.int8)
+    if written:
+        # All orders of the game as one list: where a side's end, _NEXT_SIDE, and where it has none, _NO_ORDERS.
+        listed = (b",%b," % _NEXT_SIDE).join(written).split(b",")
+        try:
+            packed = np.fromiter(map(_ORDERS.__getitem__, listed), np.int64, len(listed))
+        except KeyError:
+            raise _OtherForm from None
+        is_order, is_end = packed >= 0, packed == _ORDERS[_NEXT_SIDE]
+        num_without = np.count_nonzero(packed == _ORDERS[_NO_ORDERS])
+        if np.count_nonzero(is_end) != len(written) - 1 or num_without != written.count(_NO_ORDERS):
+            raise _OtherForm
+        orders = packed[is_order]
+        codes[np.cumsum(is_end)[is_order], orders >> _SHIFT] = orders & ((1 << _SHIFT) - 1)
+        if np.count_nonzero(codes) != len(orders):
+            raise _OtherForm
+    return codes.reshape(-1, 2, state.SATELLITES)
+
+
+def _read_positions(after: Sequence[bytes]) -> NDArray[np.int64]:
+    """Return the numbers of the positions after phases, one after the other.
+
+    Raises:
+        _OtherForm: a position is written in another form, or with other satellites than the others.
+    """
+    if not after:
+        return np.empty(0, np.int64)
+    form = after[0].translate(None, _DIGITS)
+    joined = b",".join(after)
+    if not _POSITION_WITHOUT_DIGITS.fullmatch(form) or joined.translate(None, _DIGITS) != b",".join(
+        [form] * len(after)
+    ):
+        raise _OtherForm
+    text = joined.translate(None, _NOT_NUMBERS)
+    if text.startswith(b",") or text.endswith(b",") or b",," in text:
+        raise _OtherForm
+    numbers = np.fromstring(text.decode(), np.int64, sep=",")
+    if numbers.max() >= _MAX_NUMBER:
+        raise _OtherForm
+    return numbers
 
 
 # Playing
@@ -667,23 +720,25 @@ def _play_games(recordings: Sequence[_Recording]) -> tuple[_Played, list[str | N
     """
     lengths = np.array([recording.length for recording in recordings])
     starts = np.append(0, np.cumsum(lengths))
-    positions = _allocate(recordings, lengths)
+    games = _start(recordings)
+    # Where the positions of all decisions and all ends are written to, each with the rules of its game.
+    positions = games[np.append(np.repeat(np.arange(len(recordings)), lengths), np.arange(len(recordings)))]
     # The longest games first, so that those that go on are always the first ones.
     order = np.array(sorted(range(len(recordings)), key=lambda i: (recordings[i].replay is not None, -lengths[i])))
     live = [i for i in order.tolist() if recordings[i].replay is None]
     codes = np.concatenate([recording.codes for recording in recordings])
     if live:
-        _play_side_by_side([recordings[i] for i in live], np.array(live), starts, codes, positions)
+        _play_side_by_side(games, np.array(live), starts, codes, positions)
     ends = starts[-1] + np.arange(len(recordings))
     faults = [
         None if recording.replay is None else _copy_game(recording, start, end, positions)
         for recording, start, end in zip(recordings, starts.tolist(), ends.tolist(), strict=False)
     ]
-    numbers, last = _recorded_numbers(positions.state.games), positions[ends]
+    numbers, results = _recorded_numbers(positions.state.games), _results(positions[ends])
     for i in live:
         held = slice(int(starts[i]), int(starts[i + 1]))
         faults[i] = _compare(recordings[i], positions, held, int(ends[i]), numbers) or _compare_end(
-            recordings[i], last, i
+            recordings[i], results[i]
         )
     played = _Played(
         recordings[0].config,
@@ -698,9 +753,10 @@ def _play_games(recordings: Sequence[_Recording]) -> tuple[_Played, list[str | N
 
 def _start(recordings: Sequence[_Recording]) -> Games:
     """Return recorded games at their start, with rules of their own if their configurations differ."""
-    games = Games.unseeded(recordings[0].config, len(recordings))
-    if any(recording.config is not recordings[0].config for recording in recordings):
-        rules = [_rules_of(recording.config) for recording in recordings]
+    config = recordings[0].config
+    games = _game_of(config)[np.zeros(len(recordings), np.int64)]
+    if any(recording.config is not config for recording in recordings):
+        rules = [_game_of(recording.config).state.rules for recording in recordings]
         games.state = games.state._replace(rules=np.concatenate(rules))
     games.seed_streams([recording.game.seed or 0 for recording in recordings])
     games.set_up()
@@ -708,29 +764,27 @@ def _start(recordings: Sequence[_Recording]) -> Games:
     return games
 
 
-def _rules_of(config: GameConfig) -> state.Records:
-    """Return the rules of a configuration, (1,)."""
-    return Games.unseeded(config, 1).state.rules
-
-
-def _allocate(recordings: Sequence[_Recording], lengths: NDArray[np.int64]) -> Games:
-    """Return games to write the positions of all decisions and all ends to."""
-    num_games = len(recordings)
-    game_of = np.append(np.repeat(np.arange(num_games), lengths), np.arange(num_games))
-    return _start(recordings)[game_of]  # each with the rules of its game
+@functools.lru_cache(maxsize=64)
+def _game_of(config: GameConfig) -> Games:
+    """Return a game with the rules of a configuration, (1,), that is neither seeded nor set up."""
+    return Games.unseeded(config, 1)
 
 
 def _play_side_by_side(
-    recordings: Sequence[_Recording],
-    indices: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    codes: NDArray[np.int8],
-    positions: Games,
+    games: Games, indices: NDArray[np.int64], starts: NDArray[np.int64], codes: NDArray[np.int8], positions: Games
 ) -> None:
-    """Play games in the order of falling lengths, and write their positions."""
-    first, games = starts[:-1][indices], _start(recordings)
-    lengths = np.array([recording.length for recording in recordings])
+    """Play games from their start, and write their positions.
+
+    Args:
+        games: at their start.
+        indices: which to play, in the order of falling lengths.
+        starts: the first of their decisions, and behind the last game the number of all.
+        codes: the orders of all decisions.
+        positions: where to write those of all decisions, and then the last one of each game.
+    """
+    first, lengths = starts[:-1][indices], np.diff(starts)[indices]
     ends = starts[-1] + indices
+    games = games[indices]
     for t in range(int(lengths[0]) + 1):
         is_end = lengths[: len(games)] == t
         rows = np.where(is_end, ends[: len(games)], first[: len(games)] + t)
@@ -797,15 +851,20 @@ def _compare(recording: _Recording, positions: Games, held: slice, end: int, num
     return f"{where} from turn {turn} on; geo-patrol replay --check names the difference"
 
 
-def _compare_end(recording: _Recording, last: Games, row: int) -> str | None:
-    """Return whether a game ends otherwise than it is recorded; ``last``: the last positions of games."""
+def _results(last: Games) -> list[tuple[bool, int, list[int], int, int]]:
+    """Return of the last positions of games whether they are over, the winner, the score, the turn and the reasons."""
+    columns = last.is_over, last.winner, last.scores, last.turn, last.reasons
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _compare_end(recording: _Recording, result: tuple[bool, int, list[int], int, int]) -> str | None:
+    """Return whether a game ends otherwise than it is recorded."""
     end = recording.end
     if end is None:  # not played to the end, or the last line is lost
         return None
-    winner = (*SIDES, None)[last.winner[row]]
-    reasons = [str(reason) for reason in read_reasons(int(last.reasons[row]))]
-    result = winner, last.scores[row].tolist(), int(last.turn[row]), reasons
-    if last.is_over[row] and result == (end.winner, end.score, end.turns, end.reasons):
+    is_over, winner, score, turn, reasons = result
+    played = (*SIDES, None)[winner], score, turn, [str(reason) for reason in read_reasons(reasons)]
+    if is_over and played == (end.winner, end.score, end.turns, end.reasons):
         return None
     where = f"{recording.game.path}: game {recording.game.number}"
     return f"{where} does not end as it is recorded; geo-patrol replay --check names the difference"

@@ -62,6 +62,8 @@ def optional_import(extra: str) -> Iterator[None]:
 
 def printable(text: str, max_length: int) -> str:
     """Return a text on one line, shortened, with everything escaped that could control a terminal or reorder a line."""
+    if len(text) <= max_length and text.isprintable():
+        return text
     escaped = "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
         for letter in text[: max_length + 1]

@@ -281,7 +281,7 @@ def read_reasons(bits: int) -> tuple[EndReason, ...]:
 
 def read_outcomes(outcomes: state.Records, count: int) -> tuple[Outcome, ...]:
     """Return the outcomes of an engagement from its records."""
-    if count == 0:
+    if count == 0:  # most phases, and to read no records takes a tenth of the time of a phase
         return ()
     return tuple(_read_outcome(*fields) for fields in outcomes[:count].tolist())  # much faster than record by record
 

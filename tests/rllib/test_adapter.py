@@ -1,5 +1,7 @@
 """RLlib's PPO on the environment: its checks, masks, and batches of games as episodes."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -33,9 +35,15 @@ def build():
         algorithm.stop()
 
 
+@pytest.mark.parametrize("agents", ["sides", "satellites"])
 @pytest.mark.parametrize("observation", ["onehot", "tokens"])
-def test_the_environment_passes_the_checks_of_rllib(observation):
-    check_multiagent_environments(MultiAgentGeoPatrol({**CASE1, "observation": observation}))
+def test_the_environment_passes_the_checks_of_rllib(agents, observation):
+    check_multiagent_environments(MultiAgentGeoPatrol({**CASE1, "agents": agents, "observation": observation}))
+
+
+def test_unknown_agents_are_named():
+    with pytest.raises(ValueError, match="agents must be 'sides' or 'satellites', got 'teams'"):
+        MultiAgentGeoPatrol({"agents": "teams"})
 
 
 def test_a_game_ends_for_both_agents_at_once():
@@ -46,6 +54,78 @@ def test_a_game_ends_for_both_agents_at_once():
         assert set(rewards) == {"alpha", "bravo"}
         assert terminations == dict.fromkeys(("alpha", "bravo", "__all__"), False)
         assert truncations == dict.fromkeys(("alpha", "bravo", "__all__"), step == 2)
+
+
+def play_satellites(max_cycles=None):
+    """Play a game at random; return its agents and the results of every step."""
+    env = MultiAgentGeoPatrol({**CASE1, "agents": "satellites", "max_cycles": max_cycles})
+    env.reset(seed=1)
+    generator, played = np.random.default_rng(1), []
+    while env.agents:
+        orders = {agent: generator.choice(np.flatnonzero(env.game.action_masks(agent))) for agent in env.agents}
+        played.append((list(env.agents), *env.step(orders)))
+    return env, played
+
+
+def test_satellites_leave_when_they_are_destroyed():
+    env, played = play_satellites()
+    assert played[0][0] == env.possible_agents
+    for (agents, observations, _, terminations, truncations, _), following in itertools.pairwise(played):
+        assert agents == list(observations)
+        assert not terminations.pop("__all__")
+        assert not any(truncations.values())
+        assert following[0] == [agent for agent in agents if not terminations[agent]]
+    assert len(played[-1][0]) < len(env.possible_agents)
+    assert all(played[-1][3].values())
+
+
+def test_a_game_that_is_cut_short_when_a_satellite_is_destroyed_is_truncated():
+    _, played = play_satellites()
+    destroyed = next(step for step, (*_, terminations, _, _) in enumerate(played) if any(terminations.values()))
+    env, played = play_satellites(max_cycles=destroyed + 1)
+    terminations, truncations = played[-1][3:5]
+    assert any(terminations.values())
+    assert {agent: terminations[agent] != truncations[agent] for agent in terminations} == dict.fromkeys(
+        terminations, True
+    )
+    assert truncations["__all__"]
+    assert env.agents == []
+
+
+def satellites(**options):
+    """Return a configuration with one policy for the HVAs and another for all Patrols."""
+    return (
+        PPOConfig()
+        .environment(MultiAgentGeoPatrol, env_config={**CASE1, "agents": "satellites", **options})
+        .env_runners(num_env_runners=0)
+        .multi_agent(
+            policies={"hva", "patrol"},
+            policy_mapping_fn=lambda agent, *_, **__: "hva" if agent.endswith("_0") else "patrol",
+        )
+        .rl_module(rl_module_spec=RLModuleSpec(module_class=OrderModule))
+        .training(**SMALL | {"train_batch_size_per_learner": 64})
+    )
+
+
+def test_satellites_train_with_shared_parameters(build):
+    algorithm = build(satellites())
+    before = algorithm.get_module("patrol").state_dict()["pi.net.mlp.0.weight"].clone()
+    results = algorithm.train()
+    assert {"hva", "patrol"} < set(results["learners"])
+    assert (algorithm.get_module("patrol").state_dict()["pi.net.mlp.0.weight"] != before).any()
+
+
+@pytest.mark.parametrize("observation", ["onehot", "tokens"])
+def test_satellites_give_legal_orders_until_they_are_destroyed(build, observation):
+    algorithm = build(satellites(observation=observation))
+    lengths = set()
+    for game in algorithm.env_runner.sample(num_episodes=2):
+        for episode in game.agent_episodes.values():
+            masks = episode.get_observations(slice(0, len(episode)))["action_mask"]
+            assert np.take_along_axis(masks, episode.get_actions()[:, None], 1).all()
+            assert episode.is_terminated
+            lengths.add(len(episode) < len(game))
+    assert lengths == {False, True}
 
 
 def test_rllibs_own_multi_agent_runners_train_two_policies(build):

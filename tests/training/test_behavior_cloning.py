@@ -1,5 +1,6 @@
 """The example of behaviour cloning learns the orders of recorded games."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -23,3 +24,37 @@ def test_a_clone_of_a_script(tmp_path):
     assert len(losses) == 3
     assert losses[-1] < losses[0]
     assert "<MatchResult cloned against random, GEO Patrol, 1,000 games" in result.stdout
+
+
+@pytest.fixture
+def example(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLE.parent))
+    return importlib.import_module("behavior_cloning")
+
+
+def test_without_arguments_it_records_games_itself(example, monkeypatch, capsys):
+    learned = []
+
+    def play_few(alpha, bravo, *, games, **options):
+        return play_match(alpha, bravo, games=min(games, 20), **options)
+
+    def clone_once(folder, agent, epochs):
+        learned.append((agent, epochs))
+        return clone(folder, agent, 1)
+
+    clone = example.clone
+    monkeypatch.setattr(example, "play_match", play_few)
+    monkeypatch.setattr(example, "clone", clone_once)
+    example.main([])
+    assert learned == [("policy:base", 8)]
+    assert "epoch 1: 20 games, loss" in capsys.readouterr().out
+
+
+def test_it_says_in_a_line_what_it_cannot_learn_from(example, tmp_path):
+    play_match("random", "idle", config="case1", games=2, seed=1, save=tmp_path / "games.jsonl.gz")
+    for folder, agent, message in [
+        (tmp_path / "missing", "random", "there is no such file or folder"),
+        (tmp_path, "nobody", "no decisions of 'nobody'"),
+    ]:
+        with pytest.raises(SystemExit, match=message):
+            example.main([str(folder), agent])

@@ -32,7 +32,7 @@ def test_a_short_training(tmp_path):
 
 @pytest.mark.parametrize("method", ["mappo", "joint"])
 def test_a_short_training_of_satellites(method, tmp_path):
-    output = run(SATELLITES, *SMALL, "--method", method, "--minutes", "0.03", folder=tmp_path)
+    output = run(SATELLITES, *SMALL, "--method", method, "--minutes", "0.03", "--clock", "cpu", folder=tmp_path)
     for opponent in ("random", "raider", "scripted"):
         assert f"2 games against {opponent}: win rate" in output
 

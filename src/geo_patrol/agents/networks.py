@@ -17,6 +17,7 @@ from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.loading import NotFoundError, find_attribute, import_file, split_location
 from geo_patrol.agents.policy import GREEDY, choose_orders, order_probabilities
 from geo_patrol.agents.protocol import describe_error
+from geo_patrol.agents.satellites import satellite_observations
 from geo_patrol.board import MAX_RING
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.observe import ENCODINGS, Encoding, observation_size
@@ -367,7 +368,8 @@ class RLlibNetwork:
     """A module of RLlib, on observations with masks as ``geo_patrol.envs.adapters.rllib`` gives them.
 
     Args:
-        module: its ``forward_inference`` returns the logits of orders as "action_dist_inputs".
+        module: its ``forward_inference`` returns the logits of orders as "action_dist_inputs". One that was trained with
+            satellites as agents gives the orders of each.
 
     Raises:
         PolicyError: it has another observation space.
@@ -386,16 +388,19 @@ class RLlibNetwork:
                 f"its observation space is {space}: it must have 'observation' and 'action_mask'"
             ) from None
         self._encoding = "tokens" if dtype == np.int16 else "onehot"
+        self._by_satellite = hasattr(module.action_space, "n")  # Discrete, an order; those of a side are MultiDiscrete
         self.input_names: tuple[str, ...] = (self._encoding, ACTION_MASK)
 
     def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
         """Return the logits of a batch of inputs."""
         torch = self._torch
-        observations = {"observation": inputs[self._encoding], ACTION_MASK: inputs[ACTION_MASK]}
+        observation, mask = inputs[self._encoding], inputs[ACTION_MASK]
+        if self._by_satellite:
+            observation, mask = np.concatenate(satellite_observations(observation)), np.concatenate(mask)
         with torch.inference_mode():
-            batch = {"obs": {name: torch.as_tensor(array) for name, array in observations.items()}}
+            batch = {"obs": {"observation": torch.as_tensor(observation), ACTION_MASK: torch.as_tensor(mask)}}
             logits: NDArray[Any] = self.module.forward_inference(batch)["action_dist_inputs"].cpu().numpy()
-        return logits
+        return logits.reshape(inputs[ACTION_MASK].shape) if self._by_satellite else logits
 
 
 def load_rllib_network(source: str) -> RLlibNetwork:

@@ -10,9 +10,9 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
+from geo_patrol.agents.satellites import satellite_observations
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.observe import NUM_GAME_FEATURES, OBSERVED_SATELLITES, Encoding
 from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_agent_orders, check_choice
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, Rendered
@@ -26,14 +26,6 @@ _SIDES = (ALPHA, BRAVO)
 _AGENTS = tuple(f"{side}_{number}" for side in _SIDES for number in range(SATELLITES))
 _SIDE_OF = {agent: index // SATELLITES for index, agent in enumerate(_AGENTS)}
 _NUMBER_OF = {agent: index % SATELLITES for index, agent in enumerate(_AGENTS)}
-
-
-def own_features(observations: NDArray[Any]) -> NDArray[Any]:
-    """Return the part of sides' observations that describes their own satellites, (n, 11, features): a view."""
-    width = (
-        observations.shape[1] - NUM_GAME_FEATURES
-    ) // OBSERVED_SATELLITES  # of sight there are fewer features than that
-    return observations[:, : SATELLITES * width].reshape(len(observations), SATELLITES, width)
 
 
 def living_satellites(games: Games) -> NDArray[np.bool_]:
@@ -87,16 +79,7 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
         fleets = [SATELLITES] * NUM_SIDES if games.is_randomized else 1 + games.state.rules["patrol_count"][0]
         self.possible_agents = [agent for agent in _AGENTS if _NUMBER_OF[agent] < fleets[_SIDE_OF[agent]]]
         self.agents: list[str] = []
-        encoding: Encoding = options.get("observation", "onehot")
-        team = box(self.config, encoding)
-        own = own_features(team.high[None])[0, 0]
-        if encoding == "onehot":
-            self._numbers = np.eye(SATELLITES, dtype=team.dtype)
-            highest = np.ones(SATELLITES, team.dtype)
-        else:
-            self._numbers = np.arange(SATELLITES, dtype=team.dtype)[:, None]
-            highest = np.array([SATELLITES - 1], team.dtype)
-        high = np.concatenate([highest, own, team.high])
+        high = satellite_observations(box(self.config, options.get("observation", "onehot")).high[None])[0].max(axis=0)
         vector = spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
         space: spaces.Space[Any] = masked(vector, (ORDERS,)) if self._mask_in == "obs" else vector
         self.observation_spaces = {
@@ -148,7 +131,7 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
         episodes = self._game.single.episodes
         results, masks = episodes.outputs.results, episodes.outputs.masks
         teams = episodes.observations(episodes.outputs)
-        vectors = self._join(teams)
+        vectors = satellite_observations(teams)
         _, infos_of_sides = self._game.pack(teams, masks, results, results.item(0))
         observations, infos = {}, {}
         for agent in self.agents:
@@ -159,16 +142,6 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
             elif self._mask_in == "info":
                 infos[agent]["action_mask"] = masks[side, number]
         return observations, infos
-
-    def _join(self, teams: NDArray[Any]) -> NDArray[Any]:
-        """Return what all satellites see, (2, 11, size), from the observations of both sides."""
-        own = own_features(teams)
-        start, stop = self._numbers.shape[1], self._numbers.shape[1] + own.shape[2]
-        vectors = np.empty((NUM_SIDES, SATELLITES, stop + teams.shape[1]), teams.dtype)
-        vectors[..., :start] = self._numbers
-        vectors[..., start:stop] = own
-        vectors[..., stop:] = teams[:, None]
-        return vectors
 
     def step(
         self, actions: Mapping[str, Any]

@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from geo_patrol.agents.satellites import own_features
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
@@ -34,7 +35,7 @@ from geo_patrol.envs.arguments import (
 )
 from geo_patrol.envs.episodes import Episodes, EventCounts
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
-from geo_patrol.envs.satellites import living_satellites, own_features
+from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
 from geo_patrol.errors import RecordingError, show

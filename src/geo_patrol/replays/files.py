@@ -129,21 +129,19 @@ def read_lines(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[tup
     Raises:
         RecordingError: the file cannot be read, or is damaged from here on; the lines before are valid.
     """
-    number, rest = 1, bytearray()
+    number, rest = 1, b""
     for chunk in _unpacked(path):
-        *ends, start = chunk.split(b"\n")
-        for end in ends:
-            line = bytes(rest + end)
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
             _check_length(number, line, max_line_bytes)
             yield number, line, True
-            number, rest = number + 1, bytearray()
-        rest += start
+            number += 1
         _check_length(number, rest, max_line_bytes)
     if rest:
-        yield number, bytes(rest), False
+        yield number, rest, False
 
 
-def _check_length(number: int, line: bytes | bytearray, maximum: int) -> None:
+def _check_length(number: int, line: bytes, maximum: int) -> None:
     if len(line) > maximum:
         raise RecordingError(f"line {number} is longer than {maximum:,} bytes; no recorded game has such lines")
 

@@ -9,15 +9,18 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
+from gymnasium.spaces import MultiDiscrete
 from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import ORDERS, SATELLITES
+from geo_patrol.envs.arguments import check_choice
 from geo_patrol.envs.parallel import ParallelGeoPatrol
-from geo_patrol.envs.vector import VectorGeoPatrol, make_gymnasium_vec
+from geo_patrol.envs.satellites import SatellitesGeoPatrol
+from geo_patrol.envs.vector import Agents, VectorGeoPatrol, make_gymnasium_vec
 from geo_patrol.errors import optional_import
 
 with optional_import("rllib"):
@@ -314,12 +317,14 @@ ILLEGAL_LOGIT = -1e9
 
 
 class MultiAgentGeoPatrol(MultiAgentEnv):
-    """A game with the agents "alpha" and "bravo", for RLlib's own multi-agent environment runners.
+    """A game as a multi-agent environment for RLlib's own runners: its agents are the sides, or the satellites.
 
-    Spaces, rewards and infos are those of ``geo_patrol.envs.parallel.ParallelGeoPatrol`` with ``mask_in="obs"``.
+    Spaces, rewards and infos are those of ``geo_patrol_v0.parallel_env`` or ``geo_patrol_satellites_v0.parallel_env``,
+    with ``mask_in="obs"``. A satellite that is destroyed leaves ``agents``.
 
     Args:
-        env_config: its arguments, such as ``{"config": "case1", "reward": "outcome"}``.
+        env_config: arguments of these, such as ``{"config": "case1", "reward": "outcome"}``, and perhaps ``agents``:
+            "sides" (default) or "satellites".
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -328,7 +333,10 @@ class MultiAgentGeoPatrol(MultiAgentEnv):
 
     def __init__(self, env_config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self.game = ParallelGeoPatrol(**(env_config or {}))
+        options = dict(env_config or {})
+        agents = options.pop("agents", "sides")
+        check_choice("agents", agents, get_args(Agents))
+        self.game = (SatellitesGeoPatrol if agents == "satellites" else ParallelGeoPatrol)(**options)
         self.possible_agents = self.agents = list(self.game.possible_agents)
         self.observation_spaces = dict(self.game.observation_spaces)
         self.action_spaces = dict(self.game.action_spaces)
@@ -337,13 +345,18 @@ class MultiAgentGeoPatrol(MultiAgentEnv):
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start a new game; reseeds only when a seed is given."""
-        return self.game.reset(seed, options)
+        observations, infos = self.game.reset(seed, options)
+        self.agents = self.game.agents
+        return observations, infos
 
     def step(self, action_dict: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Play one decision phase; "__all__" in terminations and truncations is that of both agents."""
+        """Play one decision phase; "__all__" in terminations and truncations is that of the game."""
         observations, rewards, terminations, truncations, infos = self.game.step(action_dict)
-        for ends in (terminations, truncations):
-            ends["__all__"] = all(ends.values())
+        self.agents = self.game.agents
+        # Not all agents are truncated with their game: a satellite that is destroyed in its last step is terminated.
+        is_truncated = any(truncations.values())
+        terminations["__all__"] = not self.agents and not is_truncated
+        truncations["__all__"] = is_truncated
         return observations, rewards, terminations, truncations, infos
 
     def render(self) -> Any:
@@ -378,7 +391,7 @@ class RLlibOrderDistribution(TorchDistribution):
 
 
 class OrderModule(DefaultPPOTorchRLModule):
-    """RLlib's default network for PPO on the vector in the observation, with illegal orders masked.
+    """RLlib's default network for PPO on the vector in the observation of a side or satellite, with illegal orders masked.
 
     ``model_config`` is the one of RLlib's ``DefaultModelConfig``.
     """
@@ -391,7 +404,8 @@ class OrderModule(DefaultPPOTorchRLModule):
         """Build the network."""
         super().setup()
         self.observation_space = self._space
-        self.action_dist_cls = RLlibOrderDistribution
+        if isinstance(self.action_space, MultiDiscrete):  # the orders of a side; that of a satellite is Discrete
+            self.action_dist_cls = RLlibOrderDistribution
 
     def _forward(self, batch: dict[str, Any], **arguments: Any) -> dict[str, Any]:
         return _mask(super()._forward(_without_mask(batch), **arguments), batch)
