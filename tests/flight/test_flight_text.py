@@ -51,7 +51,7 @@ def test_launches_go_round_clockwise():
     [
         ("", "order must be \"launch D13\", got ''"),
         ("launch", "order must be \"launch D13\", got 'launch'"),
-        ("launch E13 now", 'must be "launch D13"'),
+        ("launch E13 now", "must be a grid reference: the letter of a row and the number of a column, such as E16"),
         ("launch nowhere", "must be a grid reference: the letter of a row and the number of a column, such as E16"),
         ("launch E12", "must name a point at a distance of exactly three grids from E16"),
         ("launch A99", "must name a point at a distance of exactly three grids from E16"),
