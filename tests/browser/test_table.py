@@ -312,6 +312,7 @@ def test_a_seat_that_is_given_up_can_be_taken(table, open_page):
     page.click("#yes")
     page.locator(".over", has_text="You left this seat").wait_for()
     page.click("text=To the start")
+    page.wait_for_url("**/start.html*")
     page.click("text=Watch")
     page.locator("#tables li", has=page.locator(f"[href$='table={table[0]}']")).locator("text=Play blue").click()
     page.wait_for_url("**/table.html#*")
