@@ -59,14 +59,15 @@ def folder(tmp_path_factory):
 def test_a_study_prints_its_cells_and_answers(folder):
     printed = (folder / "printed.txt").read_text()
     assert "Rounds and defenders" in printed
-    assert "What is the largest number of bravo's Patrols for which alpha wins 50 %?" in printed
+    title = "How many Patrols may bravo have so that alpha wins at least 50 % of the games?"
+    assert printed.index(title) < printed.index("margin")  # a column of the table of cells
     assert re.search(r"With scripted on both sides, .* games\.", printed)
     assert "How much are changes worth (alpha wins)?" in printed
 
 
 def test_tables_say_what_they_are_from(folder):
     out, study = folder / "out", read_study(folder / "out")
-    for table in ("results", "curves", "answers"):
+    for table in ("results", "curves", "answers", "levels"):
         rows = read_csv(out / f"{table}.csv")
         assert len(rows) == len(study.rows(table)) > 0
         assert {(row["study"], row["seed"], row["geo_patrol"]) for row in rows} == {(study.digest, "1", __version__)}
@@ -106,6 +107,28 @@ def test_a_report_is_a_page_with_figures(folder, tmp_path):
     assert figures == {name: (tmp_path / "figures" / name).read_bytes() for name in names}
 
 
+def test_answers_say_what_was_asked_where(folder):
+    answers = read_csv(folder / "out" / "answers.csv")
+    assert {row["question"] for row in answers} == {"1", "2"}
+    assert {row["config"] for row in answers} == {"case1"}
+    asked = {(row["question"], row["measure"], row["rate"]) for row in answers}
+    assert asked == {("1", "alpha wins", "0.5"), ("2", "alpha wins", "")}
+    (row, *_) = answers
+    assert row["overrides"] == "bravo.patrols.ammo=0; turn_limit=6"
+    allowed = {"none", *map(str, range(1, 9))}
+    assert {row["answer_low"], row["answer"], row["answer_high"]} <= allowed
+    levels = read_csv(folder / "out" / "levels.csv")
+    mine = [each for each in levels if (each["bravo.patrols.ammo"], each["bravo"]) == ("0", "scripted")]
+    assert [each["value"] for each in mine] == list("12345678")
+    assert sum(int(each["games"]) for each in mine) == int(row["games"]) <= 1000
+    assert all(float(each["low"]) <= float(each["rate"]) <= float(each["high"]) for each in mine)
+
+
+def test_help_lists_the_measures_that_a_command_takes():
+    assert "margin" not in run("study", "threshold", "--help").stdout
+    assert "margin" in run("study", "worth", "--help").stdout
+
+
 def test_a_dry_run_says_how_many_games(folder):
     ran = run("study", "run", folder / "study.toml", "--dry-run")
     assert ran.exit_code == 0
@@ -118,7 +141,7 @@ def test_a_comparison_with_itself_finds_nothing(folder, tmp_path):
     out = folder / "out"
     ran = run("study", "compare", out, out, "--measure", "alpha wins", "--csv", tmp_path / "differences.csv")
     assert ran.exit_code == 0
-    assert "paired game by game" in ran.stdout
+    assert "paired game by game, over the games that both have" in ran.stdout
     assert {row["difference"] for row in read_csv(tmp_path / "differences.csv")} == {"0.0"}
     ran = run("study", "compare", out, out, "--measure", "wins")
     assert ran.exit_code == 2
@@ -133,10 +156,13 @@ QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
     [
         (
             ("threshold", "-v", "bravo.patrols.count=1..3", "--rate", 0.5, "-n", 1000),
-            "largest number of bravo's Patrols",
+            "How many Patrols may bravo have",
         ),
         (("fair", "-v", "bravo.patrols.count=1..3", "-n", 1000, "--check", 100), "makes the scenario fair?"),
-        (("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10), "fuel of each of bravo's Patrols by +10%"),
+        (
+            ("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10),
+            "10 % more fuel for each of bravo's Patrols: alpha wins",
+        ),
     ],
 )
 def test_questions_are_commands_too(arguments, text):
@@ -153,6 +179,8 @@ def test_rankings_are_a_command():
     )  # fmt: skip
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert "1. fuel of" in ran.stdout
+    assert "12 cells and pairs of agents are not printed: --all does" in ran.stdout
+    assert "alpha / bravo" not in ran.stdout
 
 
 SWEEP = ("sweep", "-c", "case1", "-v", "bravo.patrols.ammo=0,3", "-v", "alpha.patrols.fuel=60..100..20")
@@ -163,7 +191,7 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     assert (ran.exit_code, ran.stderr) == (0, "")
     varied = ["bravo.patrols.ammo=0,3", "alpha.patrols.fuel=60..100..20"]
     result = play_sweep("scripted", "random", varied, config="case1", games=4, seed=1)
-    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
+    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+) % .*$", ran.stdout, re.MULTILINE)
     pairs = [[games for (_, index), games in result.games.items() if index == pair] for pair in (0, 1)]
     shares = [f"{100 * (games['winner'] == 0).mean():.1f}" for games in (*pairs[0], *pairs[1])]
     assert [row[2] for row in rows] == shares
@@ -191,7 +219,10 @@ def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell_and_measure(tmp_path
         (("study", "run", "nowhere.toml"), "nowhere.toml cannot be read"),
         (("study", "report", "nowhere"), "nowhere holds no study"),
         (("study", "threshold", "-v", "bravo.patrols.cuont=1..8", "--rate", 0.8), "did you mean count?"),
-        (("study", "threshold", "-v", "bravo.patrols.count=1..8", "--rate", 1.5), "question.0.rate"),
+        (
+            ("study", "threshold", "-v", "bravo.patrols.count=1..8", "--rate", 80),
+            "--rate: a share from 0 to 1, such as 0.8 for 80 %, got 80",
+        ),
         (("study", "worth", "--change", "bravo.patrols.ammo=+1", "--measure", "wins"), "question.0.measure must be"),
         (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
         (("sweep", "-v", "turn_limit=3..1"), "the smaller end comes first"),

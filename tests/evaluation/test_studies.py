@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from executors import InlineExecutor, LastFirstExecutor
 
 from geo_patrol import ConfigError, load_config, play_match, play_study, read_study
 from geo_patrol.config.toml_files import study_names
-from geo_patrol.evaluation import FolderError, compare_studies
+from geo_patrol.evaluation import FolderError, Study, compare_settings, compare_studies
 from geo_patrol.evaluation.campaign import GAMES
+from geo_patrol.evaluation.questions import GAME
 from geo_patrol.evaluation.study import estimate_study, load_plan
 from geo_patrol.evaluation.study_file import Factor, in_words, parse_study, read_study_file
 
@@ -229,8 +231,65 @@ def test_comparisons_are_paired_where_the_seeds_are_the_same():
     assert row["high"] - row["difference"] == pytest.approx(2.0227 * differences.std(ddof=1) / math.sqrt(40), rel=1e-3)
     other = play_study({**SMALL, "games": 40, "seed": 2})
     assert {row["paired"] for row in compare_studies(one, other)} == {False}
-    with pytest.raises(ConfigError, match="have no scenario, values of factors and agents in common"):
+    values = "no cell in common: bravo.patrols.ammo is 0, 1 in the first and 5 in the second"
+    with pytest.raises(ConfigError, match=values):
         compare_studies(one, play_study({**SMALL, "factors": {"bravo.patrols.ammo": [5]}}))
+
+
+def made_up_study(wins, **changes):
+    """Return a study of which alpha wins the first games of every cell and pair, as many as are given."""
+    plan, count = load_plan({**SMALL, **changes}), changes.get("games", SMALL["games"])
+    games = np.zeros(count, GAME)
+    games["winner"] = np.arange(count) >= wins
+    places = product(range(len(plan.cells)), range(len(plan.file.agents)))
+    return Study(plan, dict.fromkeys(places, games), {}, ())
+
+
+def test_studies_of_different_factors_are_not_compared():
+    grid = made_up_study(5)
+    other = made_up_study(5, factors={"bravo.patrols.fuel": [40, 60], "turn_limit": [5, 6]})
+    with pytest.raises(
+        ConfigError, match=r"only the first varies bravo.patrols.ammo; only the second varies bravo.patrols.fuel, t"
+    ):
+        compare_studies(grid, other)
+    linked = made_up_study(5, factors={"bravo.patrols.ammo": {"key": "bravo.hva.ammo", "values": [0, 1]}})
+    with pytest.raises(ConfigError, match=r"only the second varies bravo.patrols.ammo"):
+        compare_studies(grid, linked)
+
+
+def test_a_cell_that_occurs_twice_is_compared_once():
+    pytest.importorskip("SALib")
+    factors = {"bravo.patrols.ammo": [0, 1], "turn_limit": [5, 6]}
+    study = made_up_study(5, factors=factors, design="morris", samples=3)
+    assert len(study.plan.cells) == 9
+    assert len(compare_studies(study, study, ["turns"])) == 2 * len({cell.values for cell in study.plan.cells})
+
+
+def test_what_differs_between_compared_studies():
+    one = made_up_study(5)
+    other = made_up_study(
+        5, games=20, set={"turn_limit": 7}, factors={"bravo.patrols.ammo": [1, 2]}, agents=["scripted"]
+    )
+    assert compare_settings(one, other) == [
+        "games: 10 → 20",
+        "agents only in the first: scripted / random",
+        "turn_limit: 6 → 7",
+        "1 of 2 cells of the first study are not in the other one",
+        "1 of 2 cells of the second study are not in the other one",
+    ]
+    assert compare_settings(one, one) == []
+
+
+def test_paired_means_are_of_the_games_that_both_have():
+    (row, *_) = compare_studies(made_up_study(10), made_up_study(10, games=20), ["alpha wins"])
+    assert (row["paired"], row["first_games"], row["second_games"]) == (True, 10, 10)
+    assert (row["first"], row["second"], row["difference"]) == (1, 1, 0)
+
+
+def test_rates_that_are_not_paired_have_an_interval_with_a_width():
+    (row, *_) = compare_studies(made_up_study(10), made_up_study(20, games=20, seed=2), ["alpha wins"])
+    assert (row["paired"], row["first_games"], row["second_games"]) == (False, 10, 20)
+    assert (row["difference"], row["low"] < -0.1, row["high"] > 0.2) == (0, True, True)
 
 
 def test_an_estimate_plays_little():

@@ -47,6 +47,13 @@ _Measure: TypeAlias = Annotated[
         help="alpha wins, bravo wins, draws, alpha score, bravo score, margin or turns.",
     ),
 ]
+_RateMeasure: TypeAlias = Annotated[
+    Literal["alpha wins", "bravo wins", "draws"],
+    typer.Option("--measure", help="Of which share of games the rate is."),
+]
+_All: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="Print every cell, also of a ranking or where there are many.")
+]
 _DryRun: TypeAlias = Annotated[
     bool, typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes.")
 ]
@@ -60,6 +67,8 @@ _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed
 _SCRIPTED = ["scripted"]
 _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
+_MAX_SETTINGS = 20
+_PAIR_HEADING = "alpha / bravo"
 
 
 @study.command("run", short_help="Play a study file and answer its questions.")
@@ -75,6 +84,7 @@ def run_study(
     json: options.Json = None,
     dry_run: _DryRun = False,
     quiet: options.Quiet = False,
+    prints_all: _All = False,
 ) -> None:
     """Play a study file and answer its questions.
 
@@ -83,7 +93,7 @@ def run_study(
     """
     from geo_patrol.evaluation.study import load_plan
 
-    _play(load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    _play(load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
 
 @output.plain_errors
@@ -128,8 +138,10 @@ def sweep(
 @output.plain_errors
 def threshold(
     vary: _Searched,
-    rate: Annotated[float, typer.Option("--rate", metavar="P", help="The rate to be reached, such as 0.8.")],
-    measure: _Measure = "alpha wins",
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="P", help="The rate to be reached, a share such as 0.8 for 80 %.")
+    ],
+    measure: _RateMeasure = "alpha wins",
     find: Annotated[Literal["largest", "smallest"], typer.Option("--find", help="Which value.")] = "largest",
     agents: _Pairs = _SCRIPTED,
     config: options.ConfigOption = "geo_patrol",
@@ -147,6 +159,8 @@ def threshold(
 
     A sequential search plays most games near the value.
     """
+    if not 0 < rate < 1:
+        raise InputError(f"--rate: a share from 0 to 1, such as 0.8 for 80 %, got {rate:g}")
     question = {
         "kind": "threshold",
         "factor": _factor(vary),
@@ -235,6 +249,7 @@ def ranking(
     json: options.Json = None,
     dry_run: _DryRun = False,
     quiet: options.Quiet = False,
+    prints_all: _All = False,
 ) -> None:
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
     from geo_patrol.evaluation.study_file import parse_range
@@ -247,7 +262,7 @@ def ranking(
     }
     question = {"kind": "ranking", "measure": measure}
     plan = _plan_question("ranking", question, agents, config, overrides, seed, design)
-    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
 
 def _factor(vary: str) -> dict[str, Any]:
@@ -294,6 +309,7 @@ def _play(
     *,
     dry_run: bool,
     quiet: bool,
+    prints_all: bool = False,
 ) -> "Study | None":
     """Play a study with a progress bar, write and print its results; None for a dry run."""
     from geo_patrol.evaluation.campaign import check_options
@@ -322,7 +338,7 @@ def _play(
     if json is not None:
         output.write_json(json, _json_data(result))
     if not quiet and json != output.STDOUT:
-        print_study(result)
+        print_study(result, prints_all=prints_all)
         if out is not None:
             print(f"\nTables are in {out}; the page about it: geo-patrol study report {out}")
     return result
@@ -337,7 +353,7 @@ def _write_files(out: Path, result: "Study") -> None:
     from importlib.util import find_spec
 
     output.write_json(str(out / "results.json"), _json_data(result))
-    tables: tuple[studies.Table, ...] = ("results", "curves", "answers")
+    tables: tuple[studies.Table, ...] = ("results", "curves", "answers", "levels")
     for table in tables:
         columns = result.columns(table)
         if columns:
@@ -391,10 +407,10 @@ def compare(
     json: options.Json = None,
     csv: _Csv = None,
 ) -> None:
-    """Print the differences between two studies, the second less the first, with 95 % intervals.
+    """Print the differences between two studies, the second less the first, with 95 % intervals, and in what they differ.
 
-    Cells are aligned by scenario, values of factors and agents. Where the seeds are the same, the differences are paired,
-    game by game.
+    Both vary the same factors; cells are aligned by scenario, values of factors and agents. Where the seeds are the same, the
+    differences are paired game by game.
     """
     from geo_patrol.evaluation import compare_studies, read_study
     from geo_patrol.evaluation.questions import MEASURES
@@ -416,42 +432,68 @@ def compare(
 
 
 def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
+    from geo_patrol.evaluation import compare_settings
     from geo_patrol.evaluation.questions import difference_text
+    from geo_patrol.evaluation.study import is_rate
     from geo_patrol.evaluation.study_file import in_words, value_text
 
     titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
-    paired = (
-        "paired game by game" if all(row["paired"] for row in rows) else "some of them not paired: the seeds differ"
-    )
-    console = output.print_heading(titles, f"differences with 95 % intervals, {paired}")
-    factors = [name for name in both[0].plan.file.factors if name in rows[0]]
-    table = output.plain_table(*map(in_words, factors), "agents", "measure", numbers=("first", "second"))
+    console = output.print_heading(titles, f"differences with 95 % intervals, {_pairing(both, rows)}")
+    settings = compare_settings(*both)
+    for line in settings[:_MAX_SETTINGS]:
+        console.print(Text(line), soft_wrap=True)
+    if len(settings) > _MAX_SETTINGS:
+        console.print(f"and {len(settings) - _MAX_SETTINGS:,} more differences of the scenarios")
+    if settings:
+        console.print()
+    factors = list(both[0].plan.file.factors)
+    scenarios = len({row["scenario"] for row in rows}) > 1
+    headings = [*(["scenario"] if scenarios else []), *map(in_words, factors), _PAIR_HEADING, "measure"]
+    table = output.plain_table(*headings, numbers=("games", "first", "second"))
     table.add_column("difference", justify="right", overflow="fold")
     for row in rows[:_MAX_ROWS]:
+        games, measure = (row["first_games"], row["second_games"]), row["measure"]
+        shown = [difference_text(measure, row[name]) for name in ("difference", "low", "high")]
+        unit = " points" if is_rate(measure) else ""
         table.add_row(
+            *([row["scenario"]] if scenarios else []),
             *(value_text(row[name]) for name in factors),
             _agents(row["alpha"], row["bravo"]),
-            row["measure"],
-            _figure(row["measure"], row["first"]),
-            _figure(row["measure"], row["second"]),
-            difference_text(row["measure"], row["difference"], row["low"], row["high"]),
+            measure,
+            " and ".join(f"{number:,}" for number in dict.fromkeys(games)),
+            _figure(measure, row["first"]),
+            _figure(measure, row["second"]),
+            f"{shown[0]}{unit} ({shown[1]} to {shown[2]})",
         )
     output.print_table(console, table)
     if len(rows) > _MAX_ROWS:
         console.print(f"and {len(rows) - _MAX_ROWS:,} more: --csv FILE writes all")
 
 
+def _pairing(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> str:
+    """Say which rows are paired game by game, and why others are not."""
+    paired = {row["paired"] for row in rows}
+    if paired == {True}:
+        return "paired game by game, over the games that both have"
+    if both[0].plan.file.seed != both[1].plan.file.seed:
+        return "not paired: the seeds differ"
+    reason = "not paired: an agent plays both sides in one study only"
+    return reason if paired == {False} else f"paired game by game; some {reason}"
+
+
 def _figure(measure: str, value: float) -> str:
     from geo_patrol.evaluation.study import is_rate
+    from geo_patrol.evaluation.study_file import percent_text
 
-    return f"{value:.1%}" if is_rate(measure) else f"{value:.1f}"
+    return percent_text(value) if is_rate(measure) else f"{value:.1f}"
 
 
 def _agents(alpha: str, bravo: str) -> str:
     from geo_patrol.evaluation.plots import short_names
 
-    names = short_names([alpha, bravo])
-    return names[0] if alpha == bravo else " - ".join(names)
+    return " / ".join(short_names([alpha, bravo]))
 
 
 @study.command(short_help="Write one HTML page about a study, and its figures.")
@@ -482,8 +524,8 @@ def report(
     print(f"written: {page}, and {len(named)} figures in {drawn}")
 
 
-def print_study(result: "Study") -> None:
-    """Print a row for every cell and pair of agents, and the answers."""
+def print_study(result: "Study", *, prints_all: bool = False) -> None:
+    """Print the answers, then a row for every cell and pair of agents; of a design for rankings only if all are asked for."""
     from rich.text import Text
 
     plan = result.plan
@@ -492,16 +534,7 @@ def print_study(result: "Study") -> None:
         for each in plan.scenarios[:6]
     )
     console = output.print_heading(plan.file.title, f"{scenarios}, seed {plan.file.seed}")
-    places = len(plan.cells) * len(plan.file.agents)
-    if places > _MAX_ROWS:
-        console.print(f"{places:,} cells and pairs are too many to print: --out DIR or --json FILE keeps them")
-    else:
-        for title, table in _cells_tables(result):
-            if title:
-                console.print(Text(title), soft_wrap=True)
-            output.print_table(console, table, least=("turns", "draws", "margin"))
     for answered in result.answered:
-        console.print()
         console.print(Text(answered.title, style="bold"), soft_wrap=True)
         for answer in answered.answers[:_MAX_ROWS]:
             if answer.text:
@@ -509,6 +542,17 @@ def print_study(result: "Study") -> None:
                 console.print(Text(f"  {where}: {answer.text}" if where else f"  {answer.text}"), soft_wrap=True)
         for sentence in answered.summary:
             console.print(Text(sentence, style="bold"), soft_wrap=True)
+        console.print()
+    places = len(plan.cells) * len(plan.file.agents)
+    if not prints_all and (places > _MAX_ROWS or plan.design.kind in ("morris", "saltelli")):
+        console.print(
+            f"{places:,} cells and pairs of agents are not printed: --all does; --out DIR or --json FILE keeps them"
+        )
+    else:
+        for title, table in _cells_tables(result):
+            if title:
+                console.print(Text(title), soft_wrap=True)
+            output.print_table(console, table, least=("turns", "draws", "margin"))
     _print_failures(console, result)
 
 
@@ -527,7 +571,7 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.evaluation.study import summarise_games
-    from geo_patrol.evaluation.study_file import in_words, value_text
+    from geo_patrol.evaluation.study_file import in_words, percent_text, value_text
 
     plan = result.plan
     table = output.plain_table()
@@ -536,9 +580,9 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
         longest = max(map(len, name.split()), default=1)
         table.add_column(name, justify="right", overflow="fold", min_width=min(longest, _MAX_KEY_WIDTH))
     if has_pairs:
-        table.add_column("agents", overflow="fold")
+        table.add_column(_PAIR_HEADING, overflow="fold")
     measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
-    for name in ("alpha wins", "95% interval", *measures[1:]):
+    for name in ("alpha wins", "95 % interval", *measures[1:]):
         table.add_column(name, justify="right", no_wrap=True)
     for number, cell, index, pair in result.places():
         if index not in pairs:
@@ -548,8 +592,8 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
             *([plan.scenarios[cell.scenario].name] if has_scenarios else []),
             *map(value_text, cell.values),
             *([_agents(*pair)] if has_pairs else []),
-            f"{alpha['mean']:.1%}",
-            output.percent_interval((alpha["low"], alpha["high"])),
+            percent_text(alpha["mean"]),
+            f"{100 * alpha['low']:.1f} to {percent_text(alpha['high'])}",
             *(_figure(measure, found["mean"]) for measure, found in zip(measures[1:], others, strict=True)),
         )
     return table

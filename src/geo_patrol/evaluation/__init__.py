@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sprt import SprtResult, play_sprt
     from geo_patrol.evaluation.statistics import Equilibrium, Ratings, Sprt, equilibrium, fit_ratings, pair_scores
-    from geo_patrol.evaluation.study import Study, compare_studies, play_study, play_sweep, read_study
+    from geo_patrol.evaluation.study import Study, compare_settings, compare_studies, play_study, play_sweep, read_study
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Study",
     "Tournament",
     "WorkerError",
+    "compare_settings",
     "compare_studies",
     "equilibrium",
     "fit_ratings",
@@ -56,7 +57,7 @@ _MODULES = {
     "results": ("MatchResult",),
     "sprt": ("SprtResult", "play_sprt"),
     "statistics": ("Equilibrium", "Ratings", "Sprt", "equilibrium", "fit_ratings", "pair_scores"),
-    "study": ("Study", "compare_studies", "play_study", "play_sweep", "read_study"),
+    "study": ("Study", "compare_settings", "compare_studies", "play_study", "play_sweep", "read_study"),
     "tournament": ("Tournament", "play_tournament"),
 }
 

@@ -20,6 +20,7 @@ from geo_patrol.evaluation.results import DRAW
 from geo_patrol.evaluation.statistics import normal_quantile, paired_interval, wilson_interval
 from geo_patrol.evaluation.study_file import (
     MORRIS_LEVELS,
+    MORRIS_STEP,
     Cell,
     Design,
     FairQuestion,
@@ -28,10 +29,14 @@ from geo_patrol.evaluation.study_file import (
     StudyPlan,
     ThresholdQuestion,
     WorthQuestion,
+    ask_extreme,
+    change_in_words,
     column_values,
     expand_keys,
+    has_in_words,
     in_words,
-    is_relative,
+    number_in_words,
+    percent_text,
     positions_of,
     resolve_value,
     short_pair,
@@ -139,6 +144,7 @@ class Estimate:
         estimate: a number, None if there is none.
         interval: its 95 % interval; an end is infinite where the values that were looked at do not bound it.
         answer: the answer in a few words, such as "6".
+        answer_interval: the ends of its 95 % interval, likewise; None if there is none.
         games: games that it is from.
         text: the answer as a sentence.
         levels: what a search looked at, in the order of the axis.
@@ -154,6 +160,7 @@ class Estimate:
     games: int
     text: str
     levels: tuple[PlayedLevel, ...] = ()
+    answer_interval: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -252,31 +259,44 @@ class Crossing(NamedTuple):
 
 
 _SAFE = 3.0
-"""Standard errors of the interval by which a search decides where to play."""
+"""Standard errors of the interval by which a search decides where to play, and of what counts as clearly reached."""
+_RISE = 4.0
+"""Standard errors of a rise between two of many levels that is not put down to chance."""
+_SCANNED = 20
+"""Levels of an axis that are all played first; of a longer one, ``_SCAN`` are."""
+_SCAN = 9
+_DIP_BLOCKS = 8
+"""Blocks, at most, that find out whether the rate is clearly missed before a level at which it is reached."""
 
 
 class ThresholdSearch:
-    """A sequential search for the place at which a rate, which rises or falls over an axis, crosses a value.
+    """A sequential search for the last place on an axis at which a rate is reached.
+
+    The axis is turned so that the rate is taken to fall over it: the last place is that of the largest value of a rate that
+    falls, and of the smallest one of a rate that rises.
 
     The rate between two neighbouring levels is interpolated linearly. A place is in the 95 % interval if the games at the
     levels beside it do not contradict that the rate there is the value (inverse estimation, as for effective doses: Finney
     1971, "Probit Analysis"; with a line between two levels the interval is Fieller's). Where levels share seeds, their
     covariance counts. Each mean has two successes and two failures added (Agresti and Coull 1998).
 
-    First both ends and the middle are played. While an interval of three standard errors, which is wide enough that the
-    many decisions of a search hardly ever leave the truth behind, is narrower than the gap between the played levels around
+    First every level is played, or of a long axis nine. While an interval of three standard errors, which is wide enough that
+    the many decisions of a search hardly ever leave the truth behind, is narrower than the gap between the played levels around
     the crossing, the gap is halved; otherwise the levels beside that interval get more games. The search ends when the 95 %
     interval is as narrow as the tolerance (Chow and Robbins 1965, "On the asymptotic theory of fixed-width sequential
     confidence intervals for the mean"): that depends on its width alone, not on where it lies, so that stopping hardly
     changes how often it covers the truth. ``scripts/check_questions.py`` counts that.
 
+    The rate need not fall everywhere. No crossing is looked for before the last level at which the rate clearly is reached,
+    by three standard errors; levels before it at which it seems to be missed get games until that is clear, see ``dips``.
+
     Args:
         positions: of the levels, ascending.
         rate: the value to be crossed.
         falls: whether the rate falls over the axis; None where both ends have to tell.
-        budget: games after which the search ends in any case.
+        budget: games at most.
         tolerance: on the axis.
-        block: games are played in multiples of it.
+        block: games are played in multiples of it, except for the last ones of the budget.
     """
 
     def __init__(
@@ -286,6 +306,7 @@ class ThresholdSearch:
         self._budget, self._tolerance, self._block = budget, tolerance, block
         self.outcomes: dict[int, _Floats] = {}
         """The outcomes at each played level, from 0 to 1 each, in the order of their seeds."""
+        self._estimated: tuple[list[tuple[int, int]], tuple[_Floats, _Floats, _Floats, _Floats]] | None = None
 
     @property
     def spent(self) -> int:
@@ -302,12 +323,26 @@ class ThresholdSearch:
 
     def wanted(self) -> dict[int, int]:
         """Return the levels to be played next with the number of games that each should have then; none at the end."""
+        played = {level: len(outcomes) for level, outcomes in self.outcomes.items()}
+        asked = {level: games - played.get(level, 0) for level, games in self._asked().items()}
+        left = self._budget - self.spent
+        if sum(asked.values()) > left:  # an even number: where an agent plays both sides, every seed has two games
+            share = left // len(asked) // 2 * 2
+            asked = {level: min(games, share) for level, games in asked.items()} if share else {}
+        return {level: played.get(level, 0) + games for level, games in asked.items()}
+
+    def _asked(self) -> dict[int, int]:
+        """Return what ``wanted`` does for a budget without end."""
         last = len(self._positions) - 1
         if not self.outcomes:
-            return dict.fromkeys(sorted({0, last // 2, last}), self._block)
+            count = last + 1 if last < _SCANNED else _SCAN
+            return dict.fromkeys(np.linspace(0, last, count).round().astype(int).tolist(), self._block)
+        return {} if last == 0 else self._asked_at_the_crossing() or self._asked_at_dips()
+
+    def _asked_at_the_crossing(self) -> dict[int, int]:
         levels, axis = self._ordered(), self._axis()
-        crossing, around = self.locate(), self.locate(_SAFE)
-        if around.low == around.high or last == 0 or self.spent >= self._budget:
+        crossing, (around, pieces) = self.locate(), self._accept(_SAFE)
+        if around.low == around.high:
             return {}
         low, high, middle, start, stop = np.clip([*crossing[1:], crossing.estimate, *around[1:]], axis[0], axis[-1])
         piece = int(np.clip(np.searchsorted(axis, middle, "right") - 1, 0, len(axis) - 2))
@@ -318,13 +353,23 @@ class ThresholdSearch:
             return {(first + second) // 2: self._block}
         if width <= self._tolerance:
             return {}
-        begin = max(int(np.searchsorted(axis, start, "right")) - 1, 0)
-        near = levels[begin : min(int(np.searchsorted(axis, stop, "left")), len(axis) - 1) + 1]
+        near = [levels[k] for k in sorted({end for k in (*pieces, piece) for end in (k, k + 1)})]
         fewest = min(len(self.outcomes[level]) for level in near)
         needed = fewest * min(max((width / self._tolerance) ** 2 - 1, 0), 1)  # at most as many again
         added = max(min(needed, (self._budget - self.spent) / len(near)), self._block)
         games = fewest + self._block * math.ceil(added / self._block)
         return {level: games for level in near if len(self.outcomes[level]) < games}
+
+    def _asked_at_dips(self) -> dict[int, int]:
+        """Ask for more games where the rate seems to be missed before a level that reaches it."""
+        levels, most = self._ordered(), _DIP_BLOCKS * self._block
+        asked: dict[int, int] = {}
+        for k, later in self._seeming_dips():
+            sizes = [len(self.outcomes[levels[each]]) for each in (k, later)]
+            if not self._is_clear_dip(k, later) and sizes[0] < most:
+                games = min(self._block * math.ceil(2 * sizes[0] / self._block), most)
+                asked |= {levels[each]: games for each, size in zip((k, later), sizes, strict=True) if size < games}
+        return asked
 
     def _typical_width(self, piece: int) -> float:
         """Return the width that an interval at an end of a piece has, with the slope of the rate around the piece.
@@ -333,7 +378,7 @@ class ThresholdSearch:
         If the search ended as soon as one is narrow, it would prefer such intervals.
         """
         axis, means, variances, _ = self._estimates()
-        first, last = max(piece - 1, 0), min(piece + 2, len(axis) - 1)
+        first, last = max(piece - 1, self._last_reached() or 0), min(piece + 2, len(axis) - 1)
         fall = float(means[first] - means[last]) / float(axis[last] - axis[first])
         error = float(np.sqrt(variances[piece : piece + 2].mean()))
         return 2 * normal_quantile(0.95) * error / fall if fall > 0 else math.inf
@@ -350,31 +395,52 @@ class ThresholdSearch:
 
         They are on the axis that is turned so that the rate falls, see ``turn``.
         """
+        return self._accept(z or normal_quantile(0.95))[0]
+
+    def _accept(self, z: float) -> tuple[Crossing, list[int]]:
+        """Return the crossing, and the pieces of the axis, by the indices of their first levels, that may hold it."""
         axis, means, variances, covariances = self._estimates()
-        excess, z = means - self._rate, z or normal_quantile(0.95)
-        margins = z * np.sqrt(variances)
-        accepted = [self._estimate(axis, means)]
-        for k in range(len(axis) - 1):
+        excess, margins = means - self._rate, z * np.sqrt(variances)
+        reached = self._last_reached()
+        accepted, pieces = [self._estimate(axis, means)], list[int]()
+        for k in range(reached or 0, len(axis) - 1):
             shares = _accepted_shares(excess[k : k + 2], variances[k : k + 2], covariances[k], z)
             accepted += (axis[k] + shares * (axis[k + 1] - axis[k])).tolist()
-        accepted += [-math.inf] if excess[0] <= margins[0] else []
+            pieces += [k] if len(shares) else []
+        accepted += [-math.inf] if reached is None and excess[0] <= margins[0] else []
         accepted += [math.inf] if excess[-1] >= -margins[-1] else []
-        return Crossing(accepted[0], min(accepted), max(accepted))
+        return Crossing(accepted[0], min(accepted), max(accepted)), pieces
+
+    def _last_reached(self) -> int | None:
+        """Return the index of the last level, on the turned axis, at which the rate clearly is reached."""
+        _, means, variances, _ = self._estimates()
+        reached = np.flatnonzero(means - self._rate >= _SAFE * np.sqrt(variances))
+        return int(reached[-1]) if len(reached) else None
 
     def _estimate(self, axis: _Floats, means: _Floats) -> float:
-        """Return where the isotonic regression of the means crosses the rate; infinite beyond the ends."""
+        """Return where the isotonic regression of the means crosses the rate; infinite beyond the ends.
+
+        It begins with the last level at which the rate clearly is reached.
+        """
         with optional_import("stats"):
             from scipy.optimize import isotonic_regression  # noqa: PLC0415 - an extra
+        begin = self._last_reached() or 0
         weights = np.array([len(self.outcomes[level]) for level in self._ordered()], np.float64)
-        fitted = isotonic_regression(means, weights=weights, increasing=False).x
+        fitted = isotonic_regression(means[begin:], weights=weights[begin:], increasing=False).x
         if fitted[0] < self._rate or fitted[-1] >= self._rate:
             return -math.inf if fitted[0] < self._rate else math.inf
         k = int(np.flatnonzero(fitted >= self._rate)[-1])
         share = (fitted[k] - self._rate) / (fitted[k] - fitted[k + 1])
-        return float(axis[k] + share * (axis[k + 1] - axis[k]))
+        return float(axis[begin + k] + share * (axis[begin + k + 1] - axis[begin + k]))
 
     def _estimates(self) -> tuple[_Floats, _Floats, _Floats, _Floats]:
-        """Return places, means, their variances, and the covariances of neighbours."""
+        """Return places, means, their variances, and the covariances of neighbours; they are computed once for the same games."""
+        played = [(level, len(each)) for level, each in self.outcomes.items()]
+        if self._estimated is None or self._estimated[0] != played:
+            self._estimated = played, self._compute_estimates()
+        return self._estimated[1]
+
+    def _compute_estimates(self) -> tuple[_Floats, _Floats, _Floats, _Floats]:
         outcomes = [self.outcomes[level] for level in self._ordered()]
         sizes, sums = (np.array([f(each) for each in outcomes], np.float64) for f in (len, np.sum))
         means = (sums + 2) / (sizes + 4)
@@ -400,12 +466,26 @@ class ThresholdSearch:
         return positions if self.falls else -positions
 
     @property
-    def contradicts(self) -> bool:
-        """Whether the rate clearly rises between two levels, against what the search takes for granted."""
+    def dips(self) -> list[int]:
+        """The levels at which the rate clearly is missed although it is reached at a later one, against a single crossing."""
+        levels = self._ordered()
+        return sorted(levels[k] for k, later in self._seeming_dips() if self._is_clear_dip(k, later))
+
+    def _seeming_dips(self) -> list[tuple[int, int]]:
+        """Return the indices of levels that miss the rate before the last that reaches it, each with a later one that rises most."""
         _, means, variances, _ = self._estimates()
-        rises = means[None, :] - means[:, None]
-        errors = np.sqrt(variances[None, :] + variances[:, None])
-        return bool((np.triu(rises / errors, 1) > 4).any())
+        reached = self._last_reached() or 0
+        found = []
+        for k in np.flatnonzero(means[:reached] < self._rate).tolist():
+            rises = (means - means[k]) / np.sqrt(variances + variances[k])
+            rises[: k + 1] = rises[reached + 1 :] = -math.inf
+            found.append((k, int(rises.argmax())))
+        return found
+
+    def _is_clear_dip(self, k: int, later: int) -> bool:
+        _, means, variances, _ = self._estimates()
+        missed = self._rate - means[k] > _SAFE * math.sqrt(variances[k])
+        return bool(missed or means[later] - means[k] > _RISE * math.sqrt(variances[k] + variances[later]))
 
 
 def _accepted_shares(excess: _Floats, variances: _Floats, covariance: float, z: float) -> _Floats:
@@ -496,7 +576,7 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
     yield from _search(plan, question, cell, pair, search, levels, question.measure)
     crossing, positions = search.locate(), search.turn(positions_of(levels))
     ordered = list(levels) if search.falls else list(levels)[::-1]
-    places = np.sort(positions)
+    places, played = np.sort(positions), _search_levels(search, levels)
 
     def reached(place: float) -> str:
         """Return the last level before a place; "none" before the first."""
@@ -504,31 +584,40 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
         return "none" if number < 0 else value_text(ordered[number])
 
     ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    rate, subject = f"{question.rate:.0%}".replace("%", " %"), in_words(name)
     if _is_discrete(levels):
-        answer, least, most = (reached(place) for place in crossing)
-        if not search.falls:
-            least, most = most, least
+        answer, *answers = (reached(place) for place in crossing)
     else:
-        answer = "none" if crossing.estimate == -math.inf else f"{_finite(search, crossing.estimate, places):.4g}"
-        least, most = (f"{end:.4g}" for end in ends)
-    wins, span = f"{_verb(question.measure)} {rate}", f"from {value_text(levels[0])} to {value_text(levels[-1])}"
+        answer, *answers = (
+            "none" if place == -math.inf else f"{search.turn(min(place, places[-1])):.4g}" for place in crossing
+        )
+    least, most = answers if search.falls else answers[::-1]
+    rate, number = _rate_text(question.rate), number_in_words(name)
+    wins, span = (
+        _wins_at_least(question.measure, rate),
+        f"from {value_text(levels[0])} to {value_text(levels[-1])}",
+    )
+    extreme = f"the {question.find} {number} for which {wins} is {answer} (95 % interval {least} to {most})"
+    lowest, highest = (f(played, key=lambda level: level.rate) for f in (min, max))
     if crossing.estimate == -math.inf:
-        said = f"{wins} at no {subject} {span}"
+        said = f"{_SUBJECTS[question.measure]} not reach {rate} with any {number} {span}"
+        said += f" (highest: {percent_text(highest.rate)} at {value_text(highest.value)})"
+        said += f"; 95 % interval of the answer: {least} to {most}" if least != most else ""
+    elif crossing.estimate == math.inf and lowest.rate >= question.rate:
+        said = f"{wins} with every {number} {span}"
+        said += f" (lowest: {percent_text(lowest.rate)} at {value_text(lowest.value)})"
+        said += f"; 95 % interval of the answer: {least} to {most}" if least != most else ""
     elif crossing.estimate == math.inf:
-        answer = reached(math.inf)
-        said = f"{wins} at every {subject} {span}"
+        said = extreme
     else:
-        said = f"the {question.find} {subject} for which {wins} is {answer}"
-        said += f" (95 % interval {least} to {most})" if least != most else f" (95 % interval: {answer} alone)"
-        said += f"; the rate is {rate} at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        said = f"{extreme}; the rate is {rate} at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
     said += f"; {search.spent:,} games"
-    if search.contradicts:
-        said += ". The rate does not change in one direction over these values: there may be several such values"
+    if search.dips:
+        side = "smaller" if search.falls else "larger"
+        said += f". At some {side} values the rate is lower: {_list_dips(search, levels)}"
     estimate = search.turn(crossing.estimate)
     return [
         Estimate(
-            subject,
+            in_words(name),
             f"{question.find} value",
             cell,
             pair,
@@ -537,21 +626,36 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
             answer,
             search.spent,
             f"With {short_pair(pair)}, {said}.",
-            _search_levels(search, levels),
+            played,
+            (least, most),
         )
     ]
 
 
-def _finite(search: ThresholdSearch, place: float, places: _Floats) -> float:
-    return float(search.turn(float(np.clip(place, places[0], places[-1]))))
+_MAX_DIPS = 8
+_SUBJECTS = {"alpha wins": "alpha does", "bravo wins": "bravo does", "draws": "draws do"}
+
+
+def _rate_text(rate: float) -> str:
+    return f"{100 * rate:.4g} %"
+
+
+def _wins_at_least(measure: str, rate: str) -> str:
+    return (
+        f"at least {rate} of the games are draws" if measure == "draws" else f"{measure} at least {rate} of the games"
+    )
+
+
+def _list_dips(search: ThresholdSearch, levels: Sequence[Any]) -> str:
+    """Return the rates at the levels that contradict a single crossing, such as "88.8 % at 4 and 88.5 % at 5"."""
+    found = [f"{percent_text(float(search.outcomes[n].mean()))} at {value_text(levels[n])}" for n in search.dips]
+    if len(found) > _MAX_DIPS:
+        return f"{', '.join(found[:_MAX_DIPS])} and at {len(found) - _MAX_DIPS:,} more"
+    return " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
 
 
 def _end(end: float) -> str:
     return f"{end:.2f}" if math.isfinite(end) else "beyond"
-
-
-def _verb(measure: str) -> str:
-    return {"alpha wins": "alpha wins", "bravo wins": "bravo wins", "draws": "games are drawn"}[measure]
 
 
 def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
@@ -559,19 +663,27 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
     search, levels = _make_search(plan, question, cell, pair)
     yield from _search(plan, question, cell, pair, search, levels, BALANCE)
     crossing, positions = search.locate(), positions_of(levels)
-    place = float(np.clip(search.turn(crossing.estimate), positions[0], positions[-1]))
     played = sorted(search.outcomes)
     means = np.interp(positions, positions[played], [search.outcomes[level].mean() for level in played])
-    beside = np.clip(np.searchsorted(positions, place) + np.array([-1, 0]), 0, len(levels) - 1)
-    best = int(min(beside, key=lambda level: (abs(means[level] - 0.5), level)))
+
+    def closest(place: float) -> int:
+        """Return that of the two levels beside a place whose rate is closest to half."""
+        beside = np.searchsorted(positions, np.clip(place, positions[0], positions[-1])) + np.array([-1, 0])
+        return int(min(np.clip(beside, 0, len(levels) - 1), key=lambda level: (abs(means[level] - 0.5), level)))
+
+    best = closest(search.turn(crossing.estimate))
     ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    text = (
-        f"With {short_pair(pair)}, {in_words(name)} = {value_text(levels[best])} comes closest to half for both sides"
-    )
+    least, most = (value_text(levels[f(best, closest(end))]) for f, end in zip((min, max), ends, strict=True))
+    subject, is_plural = has_in_words(name, levels[best])
+    text = f"With {short_pair(pair)}, {subject} {'come' if is_plural else 'comes'} closest to half"
+    text += f" (95 % interval {least} to {most})"
     if math.isfinite(crossing.estimate):
-        text += f"; exactly half would be at {place:.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        text += f"; exactly half would be at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
     else:
         text += f"; no value from {value_text(levels[0])} to {value_text(levels[-1])} is fair"
+    text += f"; {search.spent:,} games"
+    if search.dips:
+        text += f". The share crosses half more than once: it is {_list_dips(search, levels)}"
     answers = [
         Estimate(
             in_words(name),
@@ -582,21 +694,30 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
             (ends[0], ends[1]),
             value_text(levels[best]),
             search.spent,
-            f"{text}; {search.spent:,} games.",
+            f"{text}.",
             _search_levels(search, levels),
+            (least, most),
         )
     ]
     if question.check:
         overrides = factor.overrides(plan.scenarios[cell.scenario].config, levels[best])
-        size = block_games(pair)
-        count = size * math.ceil(question.check / size)
+        count = _even_games(question.check, pair)
         (games,) = yield Wanted([Request(plan.vary(cell, overrides), pair, count, plan.file.seed + CHECK_SEED)])
         values = measure_games(games, BALANCE)
         mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
         low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
-        text = f"In {count:,} new games alpha wins {mean:.1%} of them, a draw counting half ({100 * low:.1f} to {high:.1%})."
-        answers.append(Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), f"{mean:.1%}", count, text))
+        shown, *shown_ends = map(percent_text, (mean, low, high))
+        text = f"In {count:,} new games alpha wins {shown}, a draw counting half (95 % interval {' to '.join(shown_ends)})."
+        ends_text = shown_ends[0], shown_ends[1]
+        answers.append(
+            Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), ends_text)
+        )
     return answers
+
+
+def _even_games(games: int, pair: tuple[str, str]) -> int:
+    """Return a number of games, even where an agent plays both sides: there every seed has two."""
+    return games + (games % 2 if pair[0] == pair[1] else 0)
 
 
 # Differences
@@ -604,7 +725,7 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
 
 def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
     config, seed = plan.config(cell), plan.file.seed
-    games = question.games + (question.games % 2 if pair[0] == pair[1] else 0)
+    games = _even_games(question.games, pair)
     changed = [
         plan.vary(cell, {key: resolve_value(config, key, value) for key in expand_keys(keys)})
         for keys, value in question.changes.values()
@@ -613,11 +734,24 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
     answers = []
     for (name, (_, value)), played in zip(question.changes.items(), after, strict=True):
         estimate, low, high = compare_games(before, played, question.measure)
-        shown = difference_text(question.measure, estimate, low, high)
-        change = f"{in_words(name)} {'by' if is_relative(value) else 'to'} {value_text(value)}"
-        text = f"With {short_pair(pair)}, changing the {change} changes {_NOUNS[question.measure]} by {shown}; {games:,} games each."
+        change = change_in_words(name, value)
+        shown, *ends = (difference_text(question.measure, each) for each in (estimate, low, high))
+        unit = " points" if question.measure in RATES else ""
+        text = f"With {short_pair(pair)}, {change}: {_effect_text(question.measure, estimate)} (95 % interval {ends[0]} to {ends[1]}); {games:,} games each."
         answers.append(
-            Estimate(change, f"difference in {question.measure}", cell, pair, estimate, (low, high), shown, games, text)
+            Estimate(
+                change,
+                f"difference in {question.measure}",
+                cell,
+                pair,
+                estimate,
+                (low, high),
+                shown + unit,
+                games,
+                text,
+                (),
+                (ends[0] + unit, ends[1] + unit),
+            )
         )
     return answers
 
@@ -625,12 +759,27 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
 _NOUNS = {
     "alpha wins": "the share of games that alpha wins",
     "bravo wins": "the share of games that bravo wins",
-    "draws": "the share of drawn games",
+    "draws": "the share of draws",
     "alpha score": "alpha's score",
     "bravo score": "bravo's score",
     "margin": "the margin",
     "turns": "the number of turns",
 }
+
+
+def _effect_text(measure: str, difference: float) -> str:
+    """Return a difference as a sentence: "alpha wins 4.0 points less"; points of rates are percentage points."""
+    size, more = abs(difference), "more" if difference >= 0 else "less"
+    match measure:
+        case "alpha wins" | "bravo wins":
+            return f"{measure} {100 * size:.1f} points {more}"
+        case "draws":
+            return f"{100 * size:.1f} points {more} draws"
+        case "alpha score" | "bravo score":
+            return f"{measure.partition(' ')[0]} scores {size:.2f} {more}"
+        case "turns":
+            return f"games last {size:.2f} turns {'longer' if difference >= 0 else 'less'}"
+    return f"the margin is {size:.2f} {'larger' if difference >= 0 else 'smaller'}"
 
 
 def compare_games(before: _Games, after: _Games, measure: str) -> tuple[float, float, float]:
@@ -639,11 +788,9 @@ def compare_games(before: _Games, after: _Games, measure: str) -> tuple[float, f
     return paired_interval(values, is_rate=measure in RATES)
 
 
-def difference_text(measure: str, estimate: float, low: float, high: float) -> str:
+def difference_text(measure: str, difference: float) -> str:
     """Return a difference for people; of rates in percentage points."""
-    if measure in RATES:
-        return f"{100 * estimate:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
-    return f"{estimate:+.2f} ({low:+.2f} to {high:+.2f})"
+    return f"{100 * difference:+.1f}" if measure in RATES else f"{difference:+.2f}"
 
 
 # Rankings
@@ -669,7 +816,7 @@ class FactorEffect(NamedTuple):
     mean: float | None
 
 
-def rank_factors(design: Design, values: _Floats) -> list[FactorEffect]:
+def rank_factors(design: Design, values: _Floats, steps: Sequence[float] | None = None) -> list[FactorEffect]:
     """Rank the factors of a design by what they do to a value, the one that matters most first.
 
     By the elementary effects of Morris (1991, "Factorial sampling plans for preliminary computational experiments") with
@@ -679,6 +826,8 @@ def rank_factors(design: Design, values: _Floats) -> list[FactorEffect]:
     Args:
         design: Morris trajectories or Saltelli's points.
         values: (points,), the value at every point.
+        steps: of Morris trajectories, the share of its range that a step of each factor covers, if not that of the design:
+            effects are changes of the value divided by it, so they are over the whole range.
 
     Raises:
         MissingPackageError: SALib is not installed.
@@ -695,7 +844,11 @@ def rank_factors(design: Design, values: _Floats) -> list[FactorEffect]:
     if design.kind == "morris":
         found = morris.analyze(design.problem, design.units, values, num_levels=MORRIS_LEVELS, **options)
         rows = zip(names, found["mu_star"], found["mu_star_conf"], found["sigma"], found["mu"], strict=True)
-        effects = [FactorEffect(name, float(a), float(b), float(c), None, float(d)) for name, a, b, c, d in rows]
+        scales = [MORRIS_STEP / step for step in steps or [MORRIS_STEP] * len(names)]
+        effects = [
+            FactorEffect(name, scale * float(a), scale * float(b), scale * float(c), None, scale * float(d))
+            for scale, (name, a, b, c, d) in zip(scales, rows, strict=True)
+        ]
     else:
         found = sobol.analyze(design.problem, values, calc_second_order=False, **options)
         columns = (found[key] for key in ("ST", "ST_conf", "S1", "S1_conf"))
@@ -714,12 +867,23 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     cell, answers = Cell(scenario, (), ()), []
     scale = 100 if question.measure in RATES and is_morris else 1
     unit = " points" if scale == 100 else ""
-    for rank, effect in enumerate(rank_factors(plan.design, means), start=1):
-        interval = max(effect.effect - effect.margin, 0.0), effect.effect + effect.margin
-        shown = f"{scale * effect.effect:.3g}{unit} ({scale * interval[0]:.3g} to {scale * interval[1]:.3g})"
+    config = plan.scenarios[scenario].config
+    steps = [factor.morris_step(config) for factor in plan.file.factors.values()]
+    effects = rank_factors(plan.design, means, steps)
+    intervals = [(max(effect.effect - effect.margin, 0.0), effect.effect + effect.margin) for effect in effects]
+    ranks = possible_ranks(intervals)
+    who = f"{short_pair(pair)}: " if len(plan.file.agents) > 1 else ""
+    for rank, (effect, interval) in enumerate(zip(effects, intervals, strict=True), start=1):
+        shown = f"{scale * effect.effect:.3g}{unit}"
+        shown += f" (95 % interval {scale * interval[0]:.3g} to {scale * interval[1]:.3g})"
         statistic = "mean absolute effect" if is_morris else "total-order index"
-        text = f"{rank}. {in_words(effect.name)}: {statistic} {shown}"
-        answers.append(Estimate(effect.name, statistic, cell, pair, effect.effect, interval, str(rank), games, text))
+        text = (
+            f"{who}{rank}. {in_words(effect.name)}: {statistic} {'over the whole range ' if is_morris else ''}{shown}"
+        )
+        rank_ends = str(ranks[rank - 1][0]), str(ranks[rank - 1][1])
+        answers.append(
+            Estimate(effect.name, statistic, cell, pair, effect.effect, interval, str(rank), games, text, (), rank_ends)
+        )
         others = (
             {"mean effect": (effect.mean, None), "spread of effects": (effect.other, None)}
             if is_morris
@@ -728,12 +892,42 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
         for name, (estimate, margin) in others.items():
             assert estimate is not None
             ends = None if margin is None else (estimate - margin, estimate + margin)
-            answers.append(Estimate(effect.name, name, cell, pair, estimate, ends, str(rank), games, ""))
+            answers.append(Estimate(effect.name, name, cell, pair, estimate, ends, str(rank), games, "", (), rank_ends))
+    runs = _equal_ranks(ranks)
+    text = (
+        f"With {short_pair(pair)}, these ranks cannot be told apart, as their intervals overlap: {'; '.join(runs)}."
+        if runs
+        else f"With {short_pair(pair)}, all ranks can be told apart: no intervals overlap."
+    )
+    if scale == 100 and effects[0].effect > 1:
+        text += (
+            " An effect above 100 points is no rate: a step covers a part of a factor's range, and what it changes is"
+            " divided by that part; where most of the change lies within the step, that is more than the whole range changes."
+        )
+    answers.append(Estimate("", "ranks", cell, pair, None, None, "; ".join(runs) or "all differ", games, text))
     if total > 0:
         share = min(noise / total, 1.0)
-        text = f"Chance in {plan.file.games:,} games a cell is {share:.1%} of the variance between cells."
-        answers.append(Estimate("", "share of chance", cell, pair, share, None, f"{share:.1%}", games, text))
+        text = f"With {short_pair(pair)}, chance in {plan.file.games:,} games a cell is {percent_text(share)} of the variance between cells."
+        answers.append(Estimate("", "share of chance", cell, pair, share, None, percent_text(share), games, text))
     return answers
+
+
+def possible_ranks(intervals: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
+    """Return the first and the last rank that each of several intervals, the largest first, may have: it shares them with those that overlap."""
+    return [
+        (1 + sum(other > high for other, _ in intervals), len(intervals) - sum(other < low for _, other in intervals))
+        for low, high in intervals
+    ]
+
+
+def _equal_ranks(ranks: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the longest runs of ranks that cannot be told apart, such as "1 to 3"."""
+    runs, end = [], 0
+    for rank, (_, last) in enumerate(ranks, start=1):
+        if last > max(rank, end):
+            runs.append(f"{rank} and {last}" if last == rank + 1 else f"{rank} to {last}")
+            end = last
+    return runs
 
 
 # Do the pairs of agents agree?
@@ -744,11 +938,10 @@ def question_title(question: Question) -> str:
     if question.title is not None:
         return question.title
     if isinstance(question, ThresholdQuestion):
-        name, measure = in_words(question.factor[0]), question.measure
-        rate = f"{question.rate:.0%}".replace("%", " %")
-        return f"What is the {question.find} {name} for which {_verb(measure)} {rate}?"
+        asked = ask_extreme(question.factor[0], question.find)
+        return f"{asked} {_wins_at_least(question.measure, _rate_text(question.rate))}?"
     if isinstance(question, FairQuestion):
-        return f"Which {in_words(question.factor[0])} makes the scenario fair?"
+        return f"Which {number_in_words(question.factor[0])} makes the scenario fair?"
     if isinstance(question, WorthQuestion):
         return f"How much are changes worth ({question.measure})?"
     return f"Which factors matter most ({question.measure})?"
@@ -787,8 +980,9 @@ def _agreement(question: Question, answers: Sequence[Estimate]) -> str:
         signs = {_sign(answer) for answer in answers}
         if len(signs) == 1:
             verb = {1: "raises", -1: "lowers", 0: "does not clearly change"}[signs.pop()]
-            return f"Changing the {answers[0].subject} {verb} {_NOUNS[question.measure]} with {everybody}."
-        return f"What changing the {answers[0].subject} does depends on the agents: {_list(answers, lambda each: each.answer)}"
+            return f"With {everybody}, {answers[0].subject} {verb} {_NOUNS[question.measure]}."
+        listed = _list(answers, lambda each: f"{_effect_text(question.measure, each.estimate or 0)}")
+        return f"What {answers[0].subject} does depends on the agents: {listed}"
     if len({answer.answer for answer in answers}) == 1:
         return f"With {everybody} the answer is the same: {answers[0].answer}."
     lows, highs = zip(*(answer.interval or (-math.inf, math.inf) for answer in answers), strict=True)
@@ -809,35 +1003,72 @@ def _list(answers: Sequence[Estimate], say: Any) -> str:
 
 def answer_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for every answer, by the names of columns."""
-    rows, typed = [], {}
+    rows = []
+    for where, each, answer in _places(plan, answered):
+        low, high = answer.interval or (None, None)
+        answer_low, answer_high = answer.answer_interval or (None, None)
+        rows.append(
+            {
+                **where,
+                "statistic": answer.statistic,
+                "measure": _measure_of(each.question),
+                "rate": each.question.rate if isinstance(each.question, ThresholdQuestion) else None,
+                "answer": answer.answer,
+                "answer_low": answer_low,
+                "answer_high": answer_high,
+                "estimate": answer.estimate,
+                "low": _bounded(low),
+                "high": _bounded(high),
+                "games": answer.games,
+                "text": answer.text,
+                **stamp,
+            }
+        )
+    return rows
+
+
+def level_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for every value that a search played, by the names of columns."""
+    rows = []
+    for where, each, answer in _places(plan, answered):
+        for level in answer.levels:
+            low, high = level.interval
+            shown = {"value": level.value, "games": level.games, "rate": level.rate, "low": low, "high": high}
+            rows.append({**where, "measure": _measure_of(each.question), **shown, **stamp})
+    for row, value in zip(rows, column_values([row["value"] for row in rows]), strict=True):
+        row["value"] = value
+    return rows
+
+
+def _places(
+    plan: StudyPlan, answered: Sequence[Answered]
+) -> Generator[tuple[dict[str, Any], Answered, Estimate], None, None]:
+    """Yield every answer with its question and the columns that say what it is about."""
+    typed = {}
     for index, name in enumerate(plan.file.factors):
         values = [cell.values[index] for cell in plan.cells]
         typed[name] = dict(zip(map(value_text, values), column_values(values), strict=True))
-    for number, each in enumerate(answered):
+    for number, each in enumerate(answered, start=1):
         for answer in each.answers:
-            where = dict(zip(typed, map(value_text, answer.cell.values), strict=False))
-            low, high = answer.interval or (None, None)
-            rows.append(
-                {
-                    "question": number,
-                    "kind": each.question.kind,
-                    "title": each.title,
-                    "scenario": plan.scenarios[answer.cell.scenario].name,
-                    **{name: texts.get(where.get(name, "")) for name, texts in typed.items()},
-                    "alpha": answer.pair[0],
-                    "bravo": answer.pair[1],
-                    "subject": answer.subject,
-                    "statistic": answer.statistic,
-                    "answer": answer.answer,
-                    "estimate": answer.estimate,
-                    "low": _bounded(low),
-                    "high": _bounded(high),
-                    "games": answer.games,
-                    "text": answer.text,
-                    **stamp,
-                }
-            )
-    return rows
+            texts = dict(zip(typed, map(value_text, answer.cell.values), strict=False))
+            scenario = plan.scenarios[answer.cell.scenario]
+            where = {
+                "question": number,
+                "kind": each.question.kind,
+                "title": each.title,
+                "scenario": scenario.name,
+                "config": scenario.source,
+                "overrides": plan.overrides(answer.cell),
+                **{name: column.get(texts.get(name, "")) for name, column in typed.items()},
+                "alpha": answer.pair[0],
+                "bravo": answer.pair[1],
+                "subject": answer.subject,
+            }
+            yield where, each, answer
+
+
+def _measure_of(question: Question) -> str:
+    return BALANCE if isinstance(question, FairQuestion) else question.measure
 
 
 def _bounded(end: float | None) -> float | None:

@@ -116,6 +116,30 @@ def paired_interval(
     return mean, mean - margin, mean + margin
 
 
+def newcombe_interval(
+    first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Return the difference of two independent proportions, the second less the first, with an interval.
+
+    From Wilson's intervals of both (Newcombe 1998, "Interval estimation for the difference between independent proportions:
+    comparison of eleven methods", Statistics in Medicine 17, method 10); it has a width even where both are 1.
+
+    Args:
+        first: successes and trials.
+        second: likewise.
+        confidence: the level of the interval, between 0 and 1.
+
+    Returns:
+        The difference, and the lower and upper end.
+    """
+    (p, q), ((p_low, p_high), (q_low, q_high)) = (
+        [successes / trials for successes, trials in (first, second)],
+        [wilson_interval(*each, confidence) for each in (first, second)],
+    )
+    difference = q - p
+    return difference, difference - math.hypot(q - q_low, p_high - p), difference + math.hypot(q_high - q, p - p_low)
+
+
 def normal_quantile(confidence: float) -> float:
     """Return the half-width, in standard deviations, of a two-sided normal interval of a level."""
     return NormalDist().inv_cdf(0.5 + confidence / 2)

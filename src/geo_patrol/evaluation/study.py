@@ -7,6 +7,7 @@ that it has already are not played again.
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing
@@ -25,7 +26,7 @@ from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.errors import ConfigError
+from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import (
     CampaignOptions,
     FolderError,
@@ -48,11 +49,12 @@ from geo_patrol.evaluation.questions import (
     answer_rows,
     compare_games,
     expect_games,
+    level_rows,
     measure_games,
     question_cells,
 )
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
-from geo_patrol.evaluation.statistics import student_quantile, wilson_interval
+from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile, wilson_interval
 from geo_patrol.evaluation.study_file import (
     MAX_CELLS,
     Cell,
@@ -81,7 +83,8 @@ MAX_CURVES = 1_000
 CURVE_TURNS = 200
 """Curves go up to this turn."""
 
-Table: TypeAlias = Literal["results", "curves", "answers"]
+TABLES = ("results", "curves", "answers", "levels")
+Table: TypeAlias = Literal["results", "curves", "answers", "levels"]
 _Pair: TypeAlias = tuple[str, str]
 _Seats: TypeAlias = Mapping[_Pair, tuple[str | Agent, str | Agent]]
 
@@ -356,7 +359,8 @@ class Study:
     def rows(self, table: Table = "results") -> list[dict[str, Any]]:
         """Return the rows of a table, by the names of columns.
 
-        ``results`` has one for each cell, pair of agents and measure; ``curves`` for each turn; ``answers`` for each answer.
+        ``results`` has one for each cell, pair of agents and measure; ``curves`` for each turn; ``answers`` for each answer;
+        ``levels`` for each value that the search of a threshold or a fair value played.
         """
         return list(self._rows(table))
 
@@ -371,6 +375,8 @@ class Study:
     def _rows(self, table: Table) -> Iterator[dict[str, Any]]:
         if table == "answers":
             yield from answer_rows(self.plan, self.answered, self.stamp)
+        elif table == "levels":
+            yield from level_rows(self.plan, self.answered, self.stamp)
         elif table == "curves":
             for place in self.places():
                 yield from self._curve_rows(*place)
@@ -379,7 +385,7 @@ class Study:
             for place in self.places():
                 yield from self._result_rows(*place, measures)
         else:
-            raise ValueError(f"table must be 'results', 'curves' or 'answers', got {table!r}")
+            raise ValueError(f"table must be {', '.join(map(repr, TABLES))}, got {table!r}")
 
     @cached_property
     def _factor_values(self) -> list[tuple[Any, ...]]:
@@ -424,12 +430,11 @@ class Study:
 
     def _where(self, number: int, cell: Cell, pair: _Pair) -> dict[str, Any]:
         scenario = self.plan.scenarios[cell.scenario]
-        overrides = {**scenario.overrides, **dict(cell.overrides)}
         return {
             "title": self.plan.file.title,
             "scenario": scenario.name,
             "config": scenario.source,
-            "overrides": "; ".join(f"{key}={value_text(value)}" for key, value in sorted(overrides.items())),
+            "overrides": self.plan.overrides(cell),
             **dict(zip(self.plan.file.factors, self._factor_values[number], strict=True)),
             "alpha": pair[0],
             "bravo": pair[1],
@@ -727,39 +732,98 @@ def compare_studies(first: Study, second: Study, measures: Sequence[str] = MEASU
     """Return the differences of two studies, the second less the first, by the names of columns.
 
     Cells are aligned by scenario and values of the factors, pairs of agents by name. Scenarios, or pairs, of which no name
-    occurs in both studies are aligned by their places in the files. Where the seeds are the same, differences are paired,
-    game by game, for as many games as both have.
+    occurs in both studies are aligned by their places in the files. Where the seeds are the same, and the same agent plays both
+    sides in both studies or in none, differences are paired game by game: both means are of the games that both have. Otherwise
+    they are of all games.
 
     Raises:
-        ConfigError: the studies have no cell in common.
+        ConfigError: the studies vary different factors, or have no cell in common.
     """
-    scenarios = _align([each.name for each in first.plan.scenarios], [each.name for each in second.plan.scenarios])
-    pairs = _align(first.plan.file.agents, second.plan.file.agents)
-    is_paired = first.plan.file.seed == second.plan.file.seed
-    names = [name for name in first.plan.file.factors if name in second.plan.file.factors]
-    places = {_alignment(cell, second, names): number for number, cell in enumerate(second.plan.cells)}
-    rows = []
+    scenarios, pairs = _align_scenarios(first, second), _align(first.plan.file.agents, second.plan.file.agents)
+    names = _check_same_factors(first.plan, second.plan)
+    places: dict[tuple[Any, ...], int] = {}  # a design may have a cell several times, with the same games
+    for number, cell in enumerate(second.plan.cells):
+        places.setdefault((cell.scenario, *map(value_text, _values_in_order(second.plan, cell, names))), number)
+    rows, seen = [], set[tuple[Any, ...]]()
     for number, cell in enumerate(first.plan.cells):
-        if cell.scenario not in scenarios:
+        values = _values_in_order(first.plan, cell, names)
+        key = (scenarios.get(cell.scenario), *map(value_text, values))
+        if key not in places or key in seen:
             continue
-        key = (scenarios[cell.scenario], *_alignment(cell, first, names)[1:])
-        if key not in places:
-            continue
+        seen.add(key)
+        where = {
+            "scenario": first.plan.scenarios[cell.scenario].name,
+            **dict(zip(names, values, strict=True)),
+        }
         for index, other in pairs.items():
-            before, after = first.games[number, index], second.games[places[key], other]
+            agents = first.plan.file.agents[index], second.plan.file.agents[other]
+            games = first.games[number, index], second.games[places[key], other]
+            is_paired = _is_paired(first, second, agents)
             rows += [
-                _compare(first, second, cell, names, (index, other), before, after, measure, is_paired)
+                {
+                    **where,
+                    "alpha": agents[0][0],
+                    "bravo": agents[0][1],
+                    "other_alpha": agents[1][0],
+                    "other_bravo": agents[1][1],
+                    "measure": measure,
+                    **_compare(*games, measure, is_paired=is_paired),
+                    "paired": is_paired,
+                    "first_study": first.digest,
+                    "second_study": second.digest,
+                    "geo_patrol": __version__,
+                }
                 for measure in measures
             ]
     if not rows:
-        raise ConfigError("the two studies have no scenario, values of factors and agents in common")
+        raise ConfigError(
+            f"the two studies have no cell in common: {_what_does_not_fit(first, second, scenarios, pairs)}"
+        )
     return rows
 
 
-def _alignment(cell: Cell, study: Study, names: Sequence[str]) -> tuple[Any, ...]:
-    """Return what a cell is aligned by: its scenario and the values of factors."""
-    values = dict(zip(study.plan.file.factors, cell.values, strict=True))
-    return (cell.scenario, *(value_text(values[name]) for name in names))
+def compare_settings(first: Study, second: Study) -> list[str]:
+    """Return in what two studies that are compared differ, beside what they vary, as lines such as "bravo.patrols.ammo: 1 → 2"."""
+    lines = [
+        f"{name}: {getattr(first.plan.file, name)} → {getattr(second.plan.file, name)}"
+        for name in ("seed", "games")
+        if getattr(first.plan.file, name) != getattr(second.plan.file, name)
+    ]
+    agents = first.plan.file.agents, second.plan.file.agents
+    lines += [
+        f"agents: {' / '.join(agents[0][i])} → {' / '.join(agents[1][j])}"
+        for i, j in _align(*agents).items()
+        if agents[0][i] != agents[1][j]
+    ]
+    for agents_of, others, name in ((*agents, "first"), (*reversed(agents), "second")):
+        aligned = _align(agents_of, others)
+        lines += [
+            f"agents only in the {name}: {' / '.join(pair)}" for i, pair in enumerate(agents_of) if i not in aligned
+        ]
+    varied = {key for factor in first.plan.file.factors.values() for key in expand_keys(factor.keys)}
+    for i, j in _align_scenarios(first, second).items():
+        before, after = first.plan.scenarios[i], second.plan.scenarios[j]
+        where = f"{before.name}: " if len(first.plan.scenarios) > 1 else ""
+        if before.source != after.source:
+            lines.append(f"{where}config: {before.source} → {after.source}")
+        old, new = (dict(_flatten(each.config.to_dict())) for each in (before, after))
+        for key in sorted({*old, *new} - {"title", "description"}):
+            if old.get(key) != new.get(key) and not any(f"{key}.".startswith(f"{each}.") for each in varied):
+                shown = (value_text(each.get(key, "none")) for each in (old, new))
+                lines.append(f"{where}{key}: {' → '.join(shown)}")
+    for study, other, name in ((first, second, "first"), (second, first, "second")):
+        missing = len(study.plan.cells) - _count_shared(study, other)
+        if missing:
+            lines.append(f"{missing:,} of {len(study.plan.cells):,} cells of the {name} study are not in the other one")
+    return lines
+
+
+def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _align(first: Sequence[Any], second: Sequence[Any]) -> dict[int, int]:
@@ -768,50 +832,100 @@ def _align(first: Sequence[Any], second: Sequence[Any]) -> dict[int, int]:
     return named or ({i: i for i in range(len(first))} if len(first) == len(second) else {})
 
 
-def _compare(
-    first: Study,
-    second: Study,
-    cell: Cell,
-    names: Sequence[str],
-    pair: tuple[int, int],
-    before: NDArray[np.void],
-    after: NDArray[np.void],
-    measure: str,
-    is_paired: bool,
-) -> dict[str, Any]:
-    values = dict(zip(first.plan.file.factors, cell.values, strict=True))
-    agents = first.plan.file.agents[pair[0]], second.plan.file.agents[pair[1]]
+def _align_scenarios(first: Study, second: Study) -> dict[int, int]:
+    return _align([each.name for each in first.plan.scenarios], [each.name for each in second.plan.scenarios])
+
+
+def _values_in_order(plan: StudyPlan, cell: Cell, names: Sequence[str]) -> list[Any]:
+    """Return the values of factors in a cell, in an order of their names."""
+    values = dict(zip(plan.file.factors, cell.values, strict=True))
+    return [values[name] for name in names]
+
+
+def _check_same_factors(first: StudyPlan, second: StudyPlan) -> list[str]:
+    """Return the names of the factors that two studies vary.
+
+    Raises:
+        ConfigError: they vary different ones.
+    """
+    one, other = (
+        {name: sorted(expand_keys(factor.keys)) for name, factor in plan.file.factors.items()}
+        for plan in (first, second)
+    )
+    if one != other:
+        different = [
+            f"only the {which} varies {', '.join(names)}"
+            for which, mine, theirs in (("first", one, other), ("second", other, one))
+            if (names := [name for name in mine if mine[name] != theirs.get(name)])
+        ]
+        raise ConfigError(f"studies are compared that vary the same factors: {'; '.join(different)}")
+    return list(first.file.factors)
+
+
+def _count_shared(study: Study, other: Study) -> int:
+    """Return the number of cells of a study that another one has as well."""
+    names, scenarios = list(study.plan.file.factors), _align_scenarios(study, other)
+    theirs = {(cell.scenario, *map(value_text, _values_in_order(other.plan, cell, names))) for cell in other.plan.cells}
+    ours = (
+        (scenarios.get(cell.scenario), *map(value_text, _values_in_order(study.plan, cell, names)))
+        for cell in study.plan.cells
+    )
+    return sum(key in theirs for key in ours)
+
+
+def _what_does_not_fit(first: Study, second: Study, scenarios: Mapping[int, int], pairs: Mapping[int, int]) -> str:
+    """Return what two studies without a common cell have instead, for a message."""
+    if not scenarios or not pairs:
+        what = "agents" if scenarios else "scenarios"
+        names = [
+            [" / ".join(pair) for pair in study.plan.file.agents]
+            if scenarios
+            else [each.name for each in study.plan.scenarios]
+            for study in (first, second)
+        ]
+        return f"{what} are {show(', '.join(names[0]))} and {show(', '.join(names[1]))}"
+    for name in first.plan.file.factors:
+        values = [
+            list(dict.fromkeys(value_text(_values_in_order(study.plan, cell, [name])[0]) for cell in study.plan.cells))
+            for study in (first, second)
+        ]
+        if not set(values[0]) & set(values[1]):
+            texts = [", ".join(each[:8]) + (", ..." if len(each) > 8 else "") for each in values]
+            return f"{name} is {texts[0]} in the first and {texts[1]} in the second"
+    return f"none has the same values of {', '.join(first.plan.file.factors)}"
+
+
+def _is_paired(first: Study, second: Study, agents: tuple[_Pair, _Pair]) -> bool:
     swaps = [alpha == bravo for alpha, bravo in agents]
-    is_paired = is_paired and swaps[0] == swaps[1]
+    return first.plan.file.seed == second.plan.file.seed and swaps[0] == swaps[1]
+
+
+def _compare(
+    before: NDArray[np.void], after: NDArray[np.void], measure: str, *, is_paired: bool
+) -> dict[str, float | int]:
+    """Return both means, their difference with its interval, and of how many games they are."""
     if is_paired:
         size = min(len(before), len(after))
-        mean, low, high = compare_games(before[:size], after[:size], measure)
+        before, after = before[:size], after[:size]
+        difference = compare_games(before, after, measure)
     else:
-        mean, low, high = _independent(measure_games(before, measure), measure_games(after, measure))
+        difference = _independent(measure_games(before, measure), measure_games(after, measure), measure)
     return {
-        "scenario": first.plan.scenarios[cell.scenario].name,
-        **{name: values[name] for name in names},
-        "alpha": agents[0][0],
-        "bravo": agents[0][1],
-        "other_alpha": agents[1][0],
-        "other_bravo": agents[1][1],
-        "measure": measure,
         "first": float(measure_games(before, measure).mean()),
         "second": float(measure_games(after, measure).mean()),
-        "difference": mean,
-        "low": low,
-        "high": high,
-        "paired": is_paired,
-        "games": min(len(before), len(after)),
-        "first_study": first.digest,
-        "second_study": second.digest,
-        "geo_patrol": __version__,
+        "first_games": len(before),
+        "second_games": len(after),
+        **dict(zip(("difference", "low", "high"), difference, strict=True)),
     }
 
 
-def _independent(before: NDArray[np.float64], after: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the difference of two independent means with Welch's interval, with the smaller number of degrees."""
+def _independent(before: NDArray[np.float64], after: NDArray[np.float64], measure: str) -> tuple[float, float, float]:
+    """Return the difference of two independent means: of rates with Newcombe's interval, else with Welch's and the smaller number of degrees."""
+    if is_rate(measure):
+        return newcombe_interval((round(before.sum()), len(before)), (round(after.sum()), len(after)))
     mean = float(after.mean() - before.mean())
+    if min(len(before), len(after)) == 1:
+        return mean, -math.inf, math.inf
     variance = sum(float(values.var(ddof=1)) / len(values) for values in (before, after))
     margin = student_quantile(0.95, min(len(before), len(after)) - 1) * variance**0.5
     return mean, mean - margin, mean + margin

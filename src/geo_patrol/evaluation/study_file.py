@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -313,15 +313,37 @@ class Factor(_Table):
             isinstance(current_value(config, key), int) for key in expand_keys(self.keys)
         )
 
-    def at(self, config: GameConfig, unit: float) -> Any:
-        """Return the value at a point between 0 and 1, of a list or a range."""
+    def at(self, config: GameConfig, unit: float, *, nearest: bool = False) -> Any:
+        """Return the value at a point between 0 and 1, of a list or a range.
+
+        Of a list, every value has an equal part of the interval; or the first value lies at 0, the last at 1, and the
+        nearest one is returned.
+        """
+        count = self._count(config)
+        if count is None:
+            low, high = _amount(self.low), _amount(self.high)
+            return _with_unit(low + unit * (high - low), self.low)
+        number = round(unit * (count - 1)) if nearest else min(int(unit * count), count - 1)
+        return self.values[number] if self.values is not None else int(np.ceil(_amount(self.low))) + number
+
+    def _count(self, config: GameConfig) -> int | None:
+        """Return the number of values; None of a range in which all numbers are."""
         if self.values is not None:
-            return self.values[min(int(unit * len(self.values)), len(self.values) - 1)]
-        low, high = _amount(self.low), _amount(self.high)
-        if self.is_whole(config):
-            first, count = int(np.ceil(low)), int(np.floor(high)) - int(np.ceil(low)) + 1
-            return first + min(int(unit * count), count - 1)
-        return _with_unit(low + unit * (high - low), self.low)
+            return len(self.values)
+        if not self.is_whole(config):
+            return None
+        return int(np.floor(_amount(self.high))) - int(np.ceil(_amount(self.low))) + 1
+
+    def morris_step(self, config: GameConfig) -> float:
+        """Return the share of the range, or of the list, that a step of a Morris trajectory covers as it is played.
+
+        Trajectories have four levels and steps from one to the next but one. Whole and listed numbers are the nearest to these, and
+        since the levels are symmetrical, so both steps are of the same length.
+        """
+        count = self._count(config)
+        if count is None:
+            return MORRIS_STEP
+        return round(MORRIS_STEP * (count - 1)) / (count - 1) if count > 1 else 1.0
 
     def levels(self, config: GameConfig) -> tuple[Any, ...]:
         """Return the values that a search may choose from, the numbers among them in ascending order."""
@@ -506,7 +528,8 @@ _COLUMNS = {
         "high",
         "sd",
     ),
-    *("question", "kind", "subject", "statistic", "answer", "estimate", "text", "seed", "geo_patrol", "study"),
+    *("question", "kind", "subject", "statistic", "answer", "answer_low", "answer_high", "estimate", "text"),
+    *("rate", "value", "seed", "geo_patrol", "study"),
     *("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols"),
 }
 """Columns of tables, beside which those of the factors are."""
@@ -727,6 +750,8 @@ class Design:
 
 
 MORRIS_LEVELS = 4
+MORRIS_STEP = 2 / 3
+"""Of trajectories with four levels, in the unit cube."""
 
 
 def _problem(names: tuple[str, ...]) -> dict[str, Any]:
@@ -761,6 +786,11 @@ class StudyPlan:
     def vary(self, cell: Cell, overrides: Mapping[str, Any]) -> Cell:
         """Return a cell with further values replaced."""
         return Cell(cell.scenario, cell.values, tuple(sorted({**dict(cell.overrides), **overrides}.items())))
+
+    def overrides(self, cell: Cell) -> str:
+        """Return what a cell replaces in its configuration, as ``--set`` takes it, with semicolons between."""
+        replaced = {**self.scenarios[cell.scenario].overrides, **dict(cell.overrides)}
+        return "; ".join(f"{key}={value_text(value)}" for key, value in sorted(replaced.items()))
 
     def describe(self, cell: Cell) -> str:
         """Return the values of a cell for people; "" if a study has one scenario and no factors."""
@@ -821,7 +851,8 @@ def _plan_scenario(
 
 def _make_cell(file: StudyFile, config: GameConfig, scenario: int, units: Sequence[float]) -> Cell:
     factors = list(file.factors.values())
-    values = tuple(factor.at(config, unit) for factor, unit in zip(factors, units, strict=True))
+    is_morris = file.design == "morris"
+    values = tuple(factor.at(config, unit, nearest=is_morris) for factor, unit in zip(factors, units, strict=True))
     overrides: dict[str, Any] = {}
     for factor, value in zip(factors, values, strict=True):
         overrides |= factor.overrides(config, value)
@@ -868,6 +899,83 @@ def in_words(name: str) -> str:
     place = _PLACES.get(rest.rpartition(".")[2], "")
     known = _WORDS.get(rest.rpartition(".")[0] if place else rest)
     return name if known is None else " ".join(filter(None, (known.format(side=_OWNERS[side]), place)))
+
+
+class _Amount(NamedTuple):
+    """A quantity that can be counted or had more of: its noun, the plural of it if there is one, and who has it."""
+
+    noun: str
+    plural: str
+    owner: str
+
+
+_AMOUNTS = {
+    "patrols.count": _Amount("Patrol", "Patrols", "{side}"),
+    "patrols.fuel": _Amount("fuel", "", "each of {side}'s Patrols"),
+    "patrols.ammo": _Amount("round", "rounds", "each of {side}'s Patrols"),
+    "hva.fuel": _Amount("fuel", "", "{side}'s HVA"),
+    "hva.ammo": _Amount("round", "rounds", "{side}'s HVA"),
+}
+
+
+def _amount_of(name: str) -> _Amount | None:
+    side, _, rest = name.partition(".")
+    if side not in _OWNERS or rest not in _AMOUNTS:
+        return None
+    noun, plural, owner = _AMOUNTS[rest]
+    return _Amount(noun, plural, owner.format(side=_OWNERS[side]))
+
+
+def ask_extreme(name: str, find: str) -> str:
+    """Return the beginning of a question for the largest or smallest value of a factor, up to a condition."""
+    amount, is_largest = _amount_of(name), find == "largest"
+    if amount is None:
+        return f"What is the {find} value of {in_words(name)} for which"
+    how = ("many" if is_largest else "few") if amount.plural else ("much" if is_largest else "little")
+    return f"How {how} {amount.plural or amount.noun} may {amount.owner} have so that"
+
+
+def number_in_words(name: str) -> str:
+    """Return a factor in words that go with "largest" and "any": the number of what can be counted, the value of anything else."""
+    words, amount = in_words(name), _amount_of(name)
+    if amount is None:
+        return f"value of {words}"
+    return f"number of {words}" if amount.plural and not words.startswith("number") else words
+
+
+def has_in_words(name: str, value: Any) -> tuple[str, bool]:
+    """Return a value of a factor in words, such as "8 Patrols for bravo", and whether they are a plural."""
+    amount = _amount_of(name)
+    if is_relative(value):
+        return change_in_words(name, value), amount is not None and bool(amount.plural)
+    if amount is None or isinstance(value, (list, tuple, Mapping)):
+        return f"{value_text(value)} for {in_words(name)}", False
+    if not amount.plural:
+        return f"{value_text(value)} units of {amount.noun} for {amount.owner}", True
+    is_plural = value != 1
+    return f"{value_text(value)} {amount.plural if is_plural else amount.noun} for {amount.owner}", is_plural
+
+
+def change_in_words(name: str, value: Any) -> str:
+    """Return a change of a factor in words, such as "one more round for bravo's HVA"."""
+    match = _RELATIVE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return has_in_words(name, value)[0]
+    amount, size, unit = _amount_of(name), match[1][1:], " %" if match[2] else ""
+    if amount is None:
+        return f"{match[1]}{unit} for {in_words(name)}"
+    noun = amount.plural or amount.noun
+    more = "more" if match[1][0] == "+" else "fewer" if amount.plural else "less"
+    if unit:
+        return f"{size} % {more} {noun} for {amount.owner}"
+    if not amount.plural:
+        return f"{size} units {more} of {noun} for {amount.owner}"
+    return f"one {more} {amount.noun} for {amount.owner}" if size == "1" else f"{size} {more} {noun} for {amount.owner}"
+
+
+def percent_text(share: float, digits: int = 1) -> str:
+    """Return a share for people: 0.459 as "45.9 %"."""
+    return f"{100 * share:.{digits}f} %"
 
 
 def value_text(value: Any) -> str:
