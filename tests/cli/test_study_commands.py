@@ -114,7 +114,7 @@ def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp
     assert f"{study.total:,} different games" in page
     searched = sum(answer.games for answer in study.answered[0].answers)
     assert study.total >= sum(map(len, study.games.values())) + searched
-    for text in ("margin, mean<small>median (5 % to 95 %)", "scenario as it stands", "5 % to 95 % quantile"):
+    for text in ("margin, mean<small>median<br>(5 % to 95 %)", "scenario as it stands", "5 % to 95 % quantile"):
         assert text in page
 
 
