@@ -94,7 +94,7 @@ def test_a_report_is_a_page_with_figures(folder, tmp_path):
     arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
     assert run(*arguments).exit_code == 0
     page = (tmp_path / "page.html").read_text()
-    for text in ("How to read it", "What was played", "Turn by turn", "scripted as alpha, random as bravo"):
+    for text in ("How to read it", "What was played", "Turn by turn", "scripted (alpha) against random (bravo)"):
         assert text in page
     assert not re.search(r"hva_destroyed|<script|https?://(?!www\.w3\.org/)", page)
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
@@ -127,6 +127,32 @@ def test_answers_say_what_was_asked_where(folder):
 def test_help_lists_the_measures_that_a_command_takes():
     assert "margin" not in run("study", "threshold", "--help").stdout
     assert "margin" in run("study", "worth", "--help").stdout
+
+
+def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp_path):
+    arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    assert run(*arguments).exit_code == 0
+    page, study = (tmp_path / "page.html").read_text(), read_study(folder / "out")
+    assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+ %\)", page)
+    assert f"{study.total:,} different games" in page
+    searched = sum(answer.games for answer in study.answered[0].answers)
+    assert study.total >= sum(map(len, study.games.values())) + searched
+    for text in ("margin, mean<small>median<br>(5 % to 95 %)", "scenario as it stands", "5 % to 95 % quantile"):
+        assert text in page
+
+
+@pytest.mark.parametrize(("width", "points"), [((), "518.4pt"), (("--width", 3.5), "252pt")])
+def test_figures_are_as_wide_as_asked(folder, tmp_path, width, points):
+    arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path, *width)
+    assert run(*arguments).exit_code == 0
+    figures = [path.read_text() for path in tmp_path.glob("*.svg")]
+    assert figures
+    assert all(f'width="{points}"' in figure for figure in figures)
+
+
+def test_a_question_without_a_file_is_the_title():
+    ran = run("study", "fair", "-v", "bravo.patrols.count=1..3", "-n", 1000, "--check", 100, *QUICK, "--dry-run")
+    assert ran.stdout.startswith("Which number of bravo's Patrols makes the scenario fair? (case1)\n")
 
 
 def test_a_dry_run_says_how_many_games(folder):

@@ -169,7 +169,7 @@ def threshold(
         "find": find,
         "games": games,
     }
-    plan = _plan_question("threshold", question, agents, config, overrides, seed)
+    plan = _plan_question(question, agents, config, overrides, seed)
     _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
 
 
@@ -192,7 +192,7 @@ def fair(
 ) -> None:
     """Make a scenario fair: find the value of a factor for which both sides win half, a draw counting half."""
     question = {"kind": "fair", "factor": _factor(vary), "games": games, "check": check}
-    plan = _plan_question("fair", question, agents, config, overrides, seed)
+    plan = _plan_question(question, agents, config, overrides, seed)
     _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
 
 
@@ -220,7 +220,7 @@ def worth(
     from geo_patrol.evaluation.study_file import parse_settings
 
     question = {"kind": "worth", "of": parse_settings(change), "measure": measure, "games": games}
-    plan = _plan_question("worth", question, agents, config, overrides, seed)
+    plan = _plan_question(question, agents, config, overrides, seed)
     _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
 
 
@@ -261,7 +261,7 @@ def ranking(
         "games": games,
     }
     question = {"kind": "ranking", "measure": measure}
-    plan = _plan_question("ranking", question, agents, config, overrides, seed, design)
+    plan = _plan_question(question, agents, config, overrides, seed, design)
     _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
 
@@ -272,7 +272,6 @@ def _factor(vary: str) -> dict[str, Any]:
 
 
 def _plan_question(
-    kind: str,
     question: dict[str, Any],
     agents: list[str],
     config: str,
@@ -280,23 +279,22 @@ def _plan_question(
     seed: int,
     design: "dict[str, Any] | None" = None,
 ) -> "StudyPlan":
-    """Return the study of a single question."""
+    """Return the study of a single question, which is its title."""
+    from geo_patrol.evaluation.questions import question_title
     from geo_patrol.evaluation.study import load_plan
     from geo_patrol.evaluation.study_file import parse_settings, parse_study
 
-    file = parse_study(
-        {
-            "title": f"{kind} of {config}",
-            "config": config,
-            "set": parse_settings(overrides or []),
-            "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
-            "seed": seed,
-            "question": [question],
-            **(design or {}),
-        },
-        "options",
-    )
-    return load_plan(file)
+    data = {
+        "title": question["kind"],
+        "config": config,
+        "set": parse_settings(overrides or []),
+        "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
+        "seed": seed,
+        "question": [question],
+        **(design or {}),
+    }
+    asked = question_title(parse_study(data, "options").question[0])
+    return load_plan(parse_study({**data, "title": f"{asked} ({Path(config).stem})"}, "options"))
 
 
 def _play(
@@ -507,17 +505,24 @@ def report(
         Path | None,
         typer.Option("--figures", metavar="DIR", help="Where figures go as SVG and PDF; DIR/figures by default."),
     ] = None,
+    width: Annotated[
+        float,
+        typer.Option(
+            "--width", metavar="INCHES", min=2.5, max=20, help="Of the figures' files; 3.5 for one column of a paper."
+        ),
+    ] = 7.2,
 ) -> None:
     """Write one HTML page about a study that needs neither network nor command line, and its figures as SVG and PDF."""
     from geo_patrol.evaluation import read_study
-    from geo_patrol.evaluation.plots import study_figures
+    from geo_patrol.evaluation.plots import COLUMN_WIDTH, PAGE_WIDTH, study_figures
     from geo_patrol.report import write_study_report
 
     page = target or folder / "report.html"
     drawn, result = figures or folder / "figures", read_study(folder)
     with output.output_file(str(page)) as stream:
-        named = study_figures(result)
-        stream.write(write_study_report(result, named))
+        by_width = {each: study_figures(result, each) for each in {PAGE_WIDTH, COLUMN_WIDTH, width}}
+        stream.write(write_study_report(result, by_width[PAGE_WIDTH], by_width[COLUMN_WIDTH]))
+    named = by_width[width]
     drawn.mkdir(parents=True, exist_ok=True)
     for figure in named:
         options.save_figure(drawn / figure.name, figure.figure, (".svg", ".pdf"), figure.metadata)
@@ -552,7 +557,7 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
         for title, table in _cells_tables(result):
             if title:
                 console.print(Text(title), soft_wrap=True)
-            output.print_table(console, table, least=("turns", "draws", "margin"))
+            output.print_table(console, table, least=("mean turns", "draws", "mean margin"))
     _print_failures(console, result)
 
 
@@ -560,12 +565,15 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
     """Yield the table of every pair of agents with its title; of a single cell, one table of all pairs."""
     from geo_patrol.evaluation.study_file import short_pair
 
-    pairs = result.plan.file.agents
-    if len(result.plan.cells) == 1:
-        yield "", _cells_table(result, list(range(len(pairs))))
+    plan, pairs = result.plan, result.plan.file.agents
+    is_asked = any(question.kind != "ranking" for question in plan.file.question)  # about what the tables do not vary
+    where = "the scenario as it stands" if len(plan.scenarios) == 1 else "the scenarios as they stand"
+    if len(plan.cells) == 1:
+        yield where if is_asked else "", _cells_table(result, list(range(len(pairs))))
         return
+    other = ("; otherwise " if plan.file.factors else "; ") + where if is_asked else ""
     for index, pair in enumerate(pairs):
-        yield short_pair(pair), _cells_table(result, [index])
+        yield short_pair(pair) + other, _cells_table(result, [index])
 
 
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
@@ -582,7 +590,7 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     if has_pairs:
         table.add_column(_PAIR_HEADING, overflow="fold")
     measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
-    for name in ("alpha wins", "95 % interval", *measures[1:]):
+    for name in ("alpha wins", "95 % interval", "bravo wins", "draws", "mean margin", "mean turns"):
         table.add_column(name, justify="right", no_wrap=True)
     for number, cell, index, pair in result.places():
         if index not in pairs:

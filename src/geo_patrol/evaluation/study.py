@@ -224,7 +224,7 @@ class _Player:
         self._processes, self._executor = options.get("processes"), options.get("executor")
         self._progress: Progress = options.get("progress") or (lambda _done, _total: None)
         self._journal, self._plays, self._stack = journal, plays, ExitStack()
-        self._is_warm, self._done = False, 0
+        self._is_warm, self._done, self._asked = False, 0, dict[str, int]()
         self.config: Callable[[Cell], GameConfig] = lru_cache(maxsize=64)(self._load_config)
         self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
@@ -244,6 +244,7 @@ class _Player:
         missing = [block for key, block in blocks.items() if key not in self._played]
         found = sum(block.games for block in blocks.values()) - sum(block.games for block in missing)
         self._done += found
+        self._asked |= {key: block.games for key, block in blocks.items()}
         if missing:
             self._play(missing, remaining)
         return [
@@ -296,6 +297,11 @@ class _Player:
         """Return the curve of a request that was played."""
         return join_curves([self._played[block.key].curve.astype(np.int64) for block in self.blocks(request)])
 
+    @property
+    def total(self) -> int:
+        """The number of different games that were asked for."""
+        return sum(self._asked.values())
+
     def failures(self) -> tuple[Failure, ...]:
         """Return the failures of agents in all games, in the order of their keys."""
         return tuple(failure for key in sorted(self._played) for failure in self._played[key].failures)
@@ -322,6 +328,7 @@ class Study:
         answered: questions and answers.
         failures: failures of agents.
         digest: hash of everything that the games depend on.
+        total: number of games of cells and questions together, each counted once.
     """
 
     plan: StudyPlan
@@ -330,6 +337,7 @@ class Study:
     answered: tuple[Answered, ...]
     failures: tuple[Failure, ...] = ()
     digest: str = field(default="", compare=False)
+    total: int = field(default=0, compare=False)
 
     def __repr__(self) -> str:
         plan = self.plan
@@ -594,7 +602,7 @@ def _collect(player: _Player) -> Study:
     curves = {place: player.curve(request) for place, request in requests.items()} if has_curves else {}
     files = {" ".join(pair): found for pair in plan.file.agents if (found := digest_files(pair))}
     digest = _digest([__version__, _saved(plan), files, player.move_time])[:12]
-    return Study(plan, games, curves, answered, player.failures(), digest)
+    return Study(plan, games, curves, answered, player.failures(), digest, player.total)
 
 
 def read_study(folder: Path | str) -> Study:

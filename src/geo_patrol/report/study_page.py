@@ -3,29 +3,32 @@
 from collections.abc import Sequence
 from typing import Any
 
-from geo_patrol.evaluation.plots import NamedFigure, short_names
+from geo_patrol.evaluation.plots import NamedFigure, pair_name
 from geo_patrol.evaluation.questions import Estimate
 from geo_patrol.evaluation.study import Study, summarise_games
-from geo_patrol.evaluation.study_file import Factor, in_words, value_text
+from geo_patrol.evaluation.study_file import Factor, StudyScenario, current_value, in_words, value_text
 from geo_patrol.report.page import figure_svg, load_template
 
 MAX_ROWS = 200
 """Rows of the table of cells."""
+UNFOLDED_ROWS = 12
+"""Rows that are shown before a table is unfolded; prints have all."""
 _COLUMNS = ("alpha wins", "bravo wins", "draws", "margin", "turns")
 
 
-def write_study_report(study: Study, figures: Sequence[NamedFigure]) -> str:
+def write_study_report(study: Study, figures: Sequence[NamedFigure], narrow: Sequence[NamedFigure]) -> str:
     """Return an HTML page about a study.
 
     Args:
         study: the study.
         figures: its figures, see ``evaluation.plots.study_figures``.
+        narrow: the same figures as wide as a telephone, where the page shows them instead.
 
     Raises:
         MissingPackageError: the extra ``plots`` is not installed.
     """
     plan = study.plan
-    drawn = {figure.name: _figure(figure) for figure in figures}
+    drawn = {pair[0].name: _figure(*pair) for pair in zip(figures, narrow, strict=True)}
     questions = [
         {
             "title": answered.title,
@@ -39,7 +42,6 @@ def write_study_report(study: Study, figures: Sequence[NamedFigure]) -> str:
     return load_template("study.html.j2").render(
         study=study,
         plan=plan,
-        games=sum(map(len, study.games.values())),
         questions=questions,
         turns=drawn.pop("turns", None),
         figures=list(drawn.values()),
@@ -48,20 +50,24 @@ def write_study_report(study: Study, figures: Sequence[NamedFigure]) -> str:
                 "name": each.name,
                 "source": each.source,
                 "description": each.config.description,
-                "changes": [f"{in_words(key)}: {value_text(value)}" for key, value in each.overrides.items()],
+                "changes": [_change(each, key, value) for key, value in each.overrides.items()],
             }
             for each in plan.scenarios
         ],
         factors=[(in_words(name), _range(factor)) for name, factor in plan.file.factors.items()],
-        pairs=list(map(_pair, plan.file.agents)),
+        pairs=list(map(pair_name, plan.file.agents)),
         rows=[_row(study, *place) for place in places[:MAX_ROWS]],
+        columns=_COLUMNS,
+        is_asked=any(question.kind != "ranking" for question in plan.file.question),
         places=len(places),
+        unfolded=UNFOLDED_ROWS,
         failures=list(dict.fromkeys(failure.message for failure in study.failures)),
     )
 
 
-def _figure(figure: NamedFigure) -> dict[str, str]:
-    return {"title": figure.title, "caption": figure.caption, "svg": figure_svg(figure.figure)}
+def _figure(figure: NamedFigure, narrow: NamedFigure) -> dict[str, str]:
+    svg, narrow_svg = figure_svg(figure.figure), figure_svg(narrow.figure)
+    return {"title": figure.title, "caption": figure.caption, "svg": svg, "narrow": narrow_svg}
 
 
 def _answer(study: Study, answer: Estimate) -> str:
@@ -69,9 +75,16 @@ def _answer(study: Study, answer: Estimate) -> str:
     return f"{where}: {answer.text}" if where else answer.text
 
 
-def _pair(pair: tuple[str, str]) -> str:
-    names = short_names(pair)
-    return f"{names[0]} on both sides" if pair[0] == pair[1] else f"{names[0]} as alpha, {names[1]} as bravo"
+def _change(scenario: StudyScenario, key: str, value: Any) -> str:
+    """Return what a value of a scenario was replaced by, and how far it is from the one before."""
+    before = current_value(scenario.base, key)
+    text = f"{in_words(key)}: {value_text(value)}"
+    if before is None:
+        return text
+    text += f", from {value_text(before)}"
+    if before and all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (before, value)):
+        text += f" ({100 * (value / before - 1):+.3g} %)"
+    return text
 
 
 def _range(factor: Factor) -> str:
@@ -88,16 +101,17 @@ def _range(factor: Factor) -> str:
 def _row(study: Study, number: int, cell: Any, index: int, pair: tuple[str, str]) -> dict[str, Any]:
     games = study.games[number, index]
     figures = {measure: summarise_games(games, measure, (0.05, 0.5, 0.95)) for measure in _COLUMNS}
-    shown = [
-        f"{found['mean']:.1%} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"
-        if found["q50"] is None
-        else f"{found['q50']:.0f} ({found['q05']:.0f} to {found['q95']:.0f})"
-        for found in figures.values()
-    ]
     return {
         "scenario": study.plan.scenarios[cell.scenario].name,
         "values": list(map(value_text, cell.values)),
-        "pair": _pair(pair),
+        "pair": pair_name(pair),
         "games": len(games),
-        "figures": shown,
+        "figures": list(map(_measured, figures.values())),
     }
+
+
+def _measured(found: dict[str, Any]) -> tuple[str, str]:
+    """Return a mean and what stands below it: the 95 % interval of a share, otherwise median and quantiles."""
+    if found["q50"] is None:
+        return f"{found['mean']:.1%}", f"{100 * found['low']:.1f} to {100 * found['high']:.1f}"
+    return f"{found['mean']:.1f}", f"{found['q50']:.0f} ({found['q05']:.0f} to {found['q95']:.0f})"
