@@ -15,7 +15,16 @@ from geo_patrol.evaluation import FolderError, Study, compare_settings, compare_
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.questions import GAME
 from geo_patrol.evaluation.study import estimate_study, load_plan
-from geo_patrol.evaluation.study_file import Factor, in_words, parse_study, read_study_file
+from geo_patrol.evaluation.study_file import (
+    Factor,
+    ask_extreme,
+    change_in_words,
+    has_in_words,
+    in_words,
+    number_in_words,
+    parse_study,
+    read_study_file,
+)
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
@@ -313,3 +322,18 @@ def test_words():
     assert in_words("alpha.odds.shoot.1") == "odds of alpha's shots in an adjacent sector"
     assert in_words("turn_limit") == "turn limit"
     assert not re.search(r"[._]", in_words("both.hva.fuel"))
+
+
+def test_values_and_changes_in_words():
+    count, ammo, fuel, odds = "bravo.patrols.count", "bravo.patrols.ammo", "alpha.hva.fuel", "both.odds.shoot.0"
+    assert has_in_words(count, 8) == ("8 Patrols for bravo", True)
+    assert has_in_words(count, 1) == ("1 Patrol for bravo", False)
+    assert change_in_words(ammo, "+1") == "one more round for each of bravo's Patrols"
+    assert change_in_words(ammo, "-2") == "2 fewer rounds for each of bravo's Patrols"
+    assert change_in_words(fuel, "-10%") == "10 % less fuel for alpha's HVA"
+    assert change_in_words(fuel, 90) == "90 units of fuel for alpha's HVA"
+    assert change_in_words(odds, "+5%") == "+5 % for odds of either side's shots in the same sector"
+    assert ask_extreme(ammo, "smallest") == "How few rounds may each of bravo's Patrols have so that"
+    assert ask_extreme(fuel, "largest") == "How much fuel may alpha's HVA have so that"
+    assert ask_extreme("turn_limit", "largest") == "What is the largest value of turn limit for which"
+    assert number_in_words(ammo) == "number of rounds of each of bravo's Patrols"

@@ -551,7 +551,8 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
     places = len(plan.cells) * len(plan.file.agents)
     if not prints_all and (places > _MAX_ROWS or plan.design.kind in ("morris", "saltelli")):
         console.print(
-            f"{places:,} cells and pairs of agents are not printed: --all does; --out DIR or --json FILE keeps them"
+            f"{places:,} cells and pairs of agents are not printed: --all does; --out DIR or --json FILE keeps them",
+            soft_wrap=True,
         )
     else:
         for title, table in _cells_tables(result):

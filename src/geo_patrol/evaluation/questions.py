@@ -707,7 +707,7 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
         mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
         low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
         shown, *shown_ends = map(percent_text, (mean, low, high))
-        text = f"In {count:,} new games alpha wins {shown}, a draw counting half (95 % interval {' to '.join(shown_ends)})."
+        text = f"In {count:,} new games with {short_pair(pair)}, alpha wins {shown}, a draw counting half (95 % interval {100 * low:.1f} to {shown_ends[1]})."
         ends_text = shown_ends[0], shown_ends[1]
         answers.append(
             Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), ends_text)
@@ -899,7 +899,7 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
         if runs
         else f"With {short_pair(pair)}, all ranks can be told apart: no intervals overlap."
     )
-    if scale == 100 and effects[0].effect > 1:
+    if scale == 100 and max(high for _, high in intervals) > 1:
         text += (
             " An effect above 100 points is no rate: a step covers a part of a factor's range, and what it changes is"
             " divided by that part; where most of the change lies within the step, that is more than the whole range changes."
