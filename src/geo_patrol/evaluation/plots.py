@@ -143,8 +143,22 @@ def _named(study: Study, name: str, title: str, caption: str, figure: "Figure") 
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0, height, 1, 1 - height))
     figure.text(0.995, 0.005, lines, ha="right", va="bottom", fontsize=_FOOTER_SIZE, color=_GREY, parse_math=False)
+    _settle(figure)
     shown = "; ".join([", ".join(scenarios[:4]) + (", ..." if len(scenarios) > 4 else ""), from_where])
     return NamedFigure(name, title, caption, figure, {"Title": f"{plan.file.title}: {title}", "Subject": shown})
+
+
+def _settle(figure: "Figure") -> None:
+    """Lay a figure out, once and for all.
+
+    The solver of the layout ends with other last digits in every run; ids in files of the figure are hashes of them. Rounded,
+    the same figure gives the same bytes.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = axes.get_position().bounds
+        axes.set_position((round(left, 4), round(bottom, 4), round(width, 4), round(height, 4)))
 
 
 _POINTS = 72

@@ -630,7 +630,7 @@ def read_study(folder: Path | str) -> Study:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class StudyCost:
     """What a study takes.
 
     Attributes:
@@ -649,8 +649,8 @@ class Estimate:
     processes: int
 
 
-def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: float = MOVE_TIME) -> Estimate:
-    """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
+def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: float = MOVE_TIME) -> StudyCost:
+    """StudyCost what a study takes: a block of games of every pair is played in the first cell, and not kept."""
     check_questions(plan)
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
     check_options(agents, move_time=move_time)
@@ -669,7 +669,7 @@ def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: flo
     expected, most = (count + sum(each[i] for each in questions) for i in range(2))
     workers = check_processes(processes)
     each = seconds / len(plan.file.agents) / workers
-    return Estimate(len(plan.cells), count, expected, most, expected * each, workers)
+    return StudyCost(len(plan.cells), count, expected, most, expected * each, workers)
 
 
 # Sweeps
