@@ -20,10 +20,13 @@ class AfterPage {
     byId("copy").addEventListener("click", ({ target }) => attempt(async () => copy(target, await address), this.notice));
     byId("page-file").href = `/replays/${table}.html`;
     byId("replay-file").href = `/replays/${table}.jsonl.gz`;
-    byId("rematch").addEventListener("click", () => this.#again(false));
-    byId("swap").addEventListener("click", () => this.#again(true));
-    byId("stronger").addEventListener("click", () => this.#again(false, this.stronger.agent));
-    byId("practise").addEventListener("click", () => attempt(() => this.#practise(), this.notice));
+    const starters = {
+      rematch: () => this.#again(false),
+      swap: () => this.#again(true),
+      stronger: () => this.#again(false, this.stronger.agent),
+      practise: () => this.#practise(),
+    };
+    for (const [id, open] of Object.entries(starters)) byId(id).addEventListener("click", ({ target }) => start(target, open, this.notice));
     byId("list").addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
   }
 
@@ -93,7 +96,7 @@ class AfterPage {
   #again(isSwapped, agent = this.names[1 - SIDES.indexOf(this.side)]) {
     const { asked } = this.own;
     const side = isSwapped ? SIDES.find((one) => one !== this.side) : this.side;
-    return attempt(() => openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, side), this.notice);
+    return openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, side);
   }
 
   /** Says the own rating after this game, and what it has changed. */
@@ -211,7 +214,7 @@ class AfterPage {
     const { table, secrets } = await request(`/api/tables/${encodeURIComponent(this.table)}/practice`, { index: this.playback.index, side, agent });
     const game = { table, side, secret: secrets[side], isPractice: true };
     OwnGames.keep(game);
-    location.href = OwnGames.seat(game);
+    return leaveFor(OwnGames.seat(game));
   }
 }
 
