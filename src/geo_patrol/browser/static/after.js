@@ -146,11 +146,11 @@ class AfterPage {
     const points = chances.map((chance, i) => [this.#turnsAt(i), i === chances.length - 1 ? this.#finalChance(side) : chance]);
     const marks = moments.map(({ index }, i) => ({ turns: this.#turnsAt(index), value: chances[index], label: String(i + 1) }));
     drawPlot(byId("curve"), [{ name: side, points }], [0, 100], `From ${chances[0]} % at the start over ${counted(this.last.turn, "turn")}: ${chances.join(", ")}`, marks);
-    const about = ["The share of games won from there if Webb, the strongest level, plays on for both."];
+    const about = ["The share of games won from there if Webb, the strongest level, plays on for both. (Hints let simple scripts play on for both, and come to other figures.)"];
     if (marks.length > 0) about.push(`${listed(marks.map(({ label }) => label))} on the curve: ${marks.length === 1 ? "the moment" : "the moments"} below.`);
     if (luck !== null) {
       const { turn } = this.playback.record.moments[luck.index - 1];
-      about.push(`Luck in turn ${turn} ${luck.change < 0 ? "cost" : "was worth"} ${Math.abs(luck.change)} %, whatever the orders.`);
+      about.push(`Luck in turn ${turn} ${luck.change < 0 ? "cost" : "was worth"} ${counted(Math.abs(luck.change), "point")}, whatever the orders.`);
     }
     say(byId("about-curve"), about.join(" "));
   }
@@ -161,8 +161,8 @@ class AfterPage {
 
   #listMoments(side) {
     const { moments } = this.analysis;
-    const counts = ["No single order", "One moment that decided it", "Two moments that decided it", "Three moments that decided it"];
-    say(byId("moments-title"), moments.length ? counts[moments.length] : "No single other order would have changed much.");
+    const title = this.last.winner === side ? `Where ${side === this.side ? "you" : this.cast.name(side)} could have done better` : `${COUNTS[moments.length]} moment${moments.length > 1 ? "s" : ""} that decided it`;
+    say(byId("moments-title"), moments.length ? title : "No single other order would have changed much.");
     byId("moments-title").hidden = false;
     const items = moments.map((one, i) => {
       const { turn, phase } = this.playback.record.moments[one.index];
