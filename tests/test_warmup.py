@@ -34,7 +34,14 @@ def test_warmup_compiles_what_environments_and_scripted_matches_call():
     result = CliRunner().invoke(app, ["warmup"])
     assert result.exit_code == 0, result.output
     pieces = [line.partition(":")[0] for line in result.stdout.splitlines()]
-    assert pieces == ["environments", "scripted agents", "searching agents", "flight games", "exact solver"]
+    assert pieces == [
+        "environments",
+        "scripted agents",
+        "searching agents",
+        "flight games",
+        "hidden enemies",
+        "exact solver",
+    ]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     use = subprocess.run([sys.executable, "-c", USE], capture_output=True, text=True, check=False, env=environment)
     assert use.returncode == 0, use.stderr

@@ -81,6 +81,15 @@ def compile_flight_games() -> None:
     solve(load_mission("sample"), max_states=100)
 
 
+def compile_hidden_enemies() -> None:
+    """Compile what games need that hide enemies: they call the engine with what each side knows."""
+    config = load_config("geo_patrol_hidden")
+    warm_up(("level:1", "search:1ms,propose=policy:base"), config)
+    game = Game(config, seed=0).seen_by("alpha")
+    game.fork(1).cost("alpha", "P1 prograde")
+    game.copy().step()
+
+
 def _compile_solver() -> None:
     solve_exactly(load_config({"extends": "duel", "turn_limit": 1}))
 
@@ -90,5 +99,6 @@ _PIECES: dict[str, Callable[[], None]] = {
     "scripted agents": _compile_scripted_agents,
     "searching agents": compile_search,
     "flight games": compile_flight_games,
+    "hidden enemies": compile_hidden_enemies,
     "exact solver": _compile_solver,
 }

@@ -49,6 +49,25 @@ def test_the_result_its_curve_and_its_moments_are_told(played):
         assert played.evaluate("page.playback.board.overlay.childElementCount") == len(moment["shapes"])
 
 
+@pytest.mark.parametrize(
+    ("loser", "title"), [("bravo", "Where you could have done better"), ("alpha", "One moment that decided it")]
+)
+def test_moments_of_a_game_that_was_won_are_said_to_be_no_more_than_better_orders(address, open_page, loser, title):
+    scenario = f'extends = "geo_patrol"\nturn_limit = 1\n[{loser}.hva]\nfuel = 50\n'
+    _, alpha, _, _ = open_table(address, scenario=scenario, seed=5, alpha="link", bravo="idle")
+    page = open_page(alpha, reduced_motion="reduce")
+    while ordering(page):
+        commit(page)
+    hold, prograde = {"action": "hold"}, {"action": "prograde", "sector": 17}
+    drawn = {"shapes": [], "symbols": {}}
+    moment = {"index": 0, "satellite": "P1", "given": hold, "better": prograde, "before": 40, "after": 70, **drawn}
+    answer = {"done": 1, "total": 1, "chances": [40, 50], "moments": [moment], "luck": {"index": 1, "change": -16}}
+    page.route("**/analysis/*", lambda route: route.fulfill(json=answer))
+    page.click("#next")
+    page.locator("#moments-title", has_text=title).wait_for()
+    assert "Luck in turn 1 cost 16 points, whatever the orders." in page.text_content("#about-curve")
+
+
 def test_the_past_of_a_longer_game_comes_in_pages(address, open_page, monkeypatch):
     monkeypatch.setattr(protocol, "PAGE", 2)
     _, alpha, _, _ = open_table(address, scenario=SHORT, seed=3, alpha="link", bravo="scripted")

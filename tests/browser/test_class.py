@@ -38,7 +38,7 @@ def teacher(server, open_page):
     page.fill("#host [name=title]", "Physics")
     page.click("text=Open the class")
     page.wait_for_url("**/class.html#*")
-    page.locator("#invite .code").wait_for()
+    page.locator("#teacher .code").wait_for()
     return page
 
 
@@ -134,7 +134,7 @@ def test_a_name_that_is_taken_is_refused_until_it_is_changed(teacher, open_page)
 
 
 def test_a_pupil_types_the_code_at_the_start_page_by_keyboard_alone(server, teacher, open_page):
-    code = teacher.text_content("#invite .code")
+    code = teacher.text_content("#teacher .code")
     page = open_page(server, ignored="404", size=(390, 844), reduced_motion="reduce")
     page.locator("#play .main:enabled").wait_for()
     press_until(page, "[data-open=join]")
@@ -154,7 +154,7 @@ def test_who_opens_a_wrong_code_is_told(server, open_page):
     page.locator("#pupil .notice", has_text="Check the code").wait_for()
 
 
-def test_the_teacher_is_warned_that_only_this_computer_can_open_the_class(tmp_path, open_page):
+def test_a_class_that_only_this_computer_can_open_warns_the_teacher_and_shows_its_code(tmp_path, open_page):
     with serving(tmp_path) as address:
         request = urllib.request.Request(f"{address}/api/classes", json.dumps({"preset": "case1"}).encode())
         with urllib.request.urlopen(request) as answer:
@@ -162,7 +162,10 @@ def test_the_teacher_is_warned_that_only_this_computer_can_open_the_class(tmp_pa
         link = urlencode({"class": opened["class"], "teacher": opened["secret"]})
         page = open_page(f"{address}/static/class.html#{link}")
         page.locator("#alone", has_text="geo-patrol serve --host 0.0.0.0").wait_for()
+        assert page.text_content("#teacher .code").replace(" ", "") == opened["class"]
         assert page.locator("#invite").is_hidden()
+        page.goto(f"{address}/class/{opened['class']}")
+        page.locator("#pupil .code", has_text=re.compile(r"^\w{3} \w{3}$")).wait_for()
         page.close()
 
 
@@ -274,7 +277,7 @@ def test_the_next_games_begin_at_the_teachers_page_by_keyboard_alone(server, tea
     teacher.click("text=Done")
     teacher.click("text=Host a class")
     teacher.click("text=Open the class")
-    teacher.locator("#invite .code").wait_for()
+    teacher.locator("#teacher .code").wait_for()
     link = teacher.input_value("#invite input")
     pupils = [join(open_page, link, name) for name in ("Ada", "Ben")]
     for page in pupils:

@@ -99,6 +99,24 @@ def test_a_wrong_scenario_is_explained_and_a_file_is_read(start):
     assert ordering(start)
 
 
+def test_a_button_says_that_a_game_is_starting_until_it_has_started_or_failed(start):
+    asked = []
+    start.route("**/api/tables", lambda route: asked.append(route))  # noqa: PLW0108 - Playwright marks the function
+    start.click("#play .main")
+    start.locator("#play .main:disabled", has_text="Starting …").wait_for()
+    asked.pop().fulfill(status=400, json={"text": "there are too many games"})
+    start.locator("#play .main:enabled", has_text="Play now").wait_for()
+    assert start.text_content("#notice") == "there are too many games"
+    start.click("#play .main")
+    start.locator("#play .main:disabled").wait_for()
+    assert start.text_content("#notice") == ""
+    asked.pop().continue_()
+    start.wait_for_url("**/table.html#*")
+    start.unroute("**/api/tables")
+    start.go_back()
+    start.locator("#play .main:enabled", has_text="Play now").wait_for()
+
+
 def test_two_people_play_by_a_link(start, open_page):
     set_scenario(start, SHORT)
     start.click("text=Two players")

@@ -59,10 +59,11 @@ def serve(
     from geo_patrol.server.app import Server
     from geo_patrol.server.requests import LOCAL_HOSTS
     from geo_patrol.server.tables import TableStore
-    from geo_patrol.warmup import compile_flight_games, compile_search
+    from geo_patrol.warmup import compile_flight_games, compile_hidden_enemies, compile_search
 
     compile_search()  # for hints: compiling later would stop all games for a while
     compile_flight_games()
+    compile_hidden_enemies()
     tables = TableStore(data, max_tables, frozenset(agents or ()))
     hosts = (*LOCAL_HOSTS, host, *(names or ())) if host in LOCAL_HOSTS or names else ("*",)
     server = Server(tables, hosts, max_connections, host, keep_days)
@@ -119,6 +120,7 @@ def open_page(
     from geo_patrol.server.tables import TableStore
     from geo_patrol.warmup import (
         compile_flight_games,
+        compile_hidden_enemies,
         compile_opponents,
         compile_rules,
         compile_search,
@@ -155,7 +157,11 @@ def open_page(
             return server.app(), open_first(server)
 
         first = (("the rules", compile_rules), ("the opponents", compile_opponents), ("warnings", compile_warnings))
-        later = (("hints", compile_search), ("flights", compile_flight_games))  # which games need not wait for
+        later = (  # what games need not wait for
+            ("hints", compile_search),
+            ("flights", compile_flight_games),
+            ("hidden enemies", compile_hidden_enemies),
+        )
         page = LocalPage((*first, *pieces), make_app, later)
         with suppress(KeyboardInterrupt):
             _allow_files()

@@ -5,7 +5,7 @@ any game; ``GameLesson`` and ``LessonSession`` play those of the orbital games b
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -41,7 +41,7 @@ class Step(LessonTable):
         title: names it on the screen.
         text: what the player should know.
         task: what the player must do.
-        hint: is shown when the player has done something else.
+        hint: is shown when the player has ordered or chosen something else.
         result: is shown when it is done.
         orders: the orders to be committed, as text.
     """
@@ -88,6 +88,7 @@ class Lesson(Generic[StepT]):
         index: index of the current step.
         is_done: whether the player has done what the step requires, and it has been shown.
         has_failed: whether the player's last attempt was something else.
+        has_ordered: whether there were orders in it.
     """
 
     def __init__(self, title: str, steps: Sequence[StepT]) -> None:
@@ -102,7 +103,9 @@ class Lesson(Generic[StepT]):
 
     def attempt(self, orders: Iterable[object]) -> bool:
         """Return whether these are the orders that the step requires; if not, its hint is shown."""
-        self.has_failed = sorted(map(str, orders)) != sorted(self.step.orders)
+        given = sorted(map(str, orders))
+        self.has_failed = given != sorted(self.step.orders)
+        self.has_ordered = bool(given)
         return not self.has_failed
 
     def finish(self) -> None:
@@ -112,7 +115,7 @@ class Lesson(Generic[StepT]):
     def go(self, index: int) -> None:
         """Begin a step by its index."""
         self.index = index
-        self.is_done = self.has_failed = False
+        self.is_done = self.has_failed = self.has_ordered = False
 
     def card(self, values: Mapping[str, Any]) -> Card:
         """Return what the player reads now.
@@ -123,9 +126,14 @@ class Lesson(Generic[StepT]):
         step = self.step
         progress = f"{self.index + 1} of {len(self.steps)}"
         if self.is_done:
-            return Card(step.title, progress, step.result.format_map(values))
-        hint = step.hint.format_map(values) if self.has_failed else ""
-        return Card(step.title, progress, step.text.format_map(values), step.task.format_map(values), hint)
+            return Card(step.title, progress, _filled(step.result, values))
+        hint = _filled(step.hint, values) if self.has_failed else ""
+        return Card(step.title, progress, _filled(step.text, values), _filled(step.task, values), hint)
+
+
+def _filled(text: str, values: Mapping[str, Any]) -> str:
+    """Return a text with its values; percentages with a space, as everywhere on the page."""
+    return text.format_map(values).replace("%", " %")
 
 
 class SatelliteSetup(LessonTable):
@@ -275,7 +283,12 @@ class LessonSession:
     @property
     def card(self) -> Card:
         """What the player reads now."""
-        return self.lesson.card(self.lesson.values(self.live))
+        lesson, card = self.lesson, self.lesson.card(self.lesson.values(self.live))
+        if not lesson.has_failed or lesson.has_ordered or not lesson.step.orders:
+            return card
+        number = Order.parse(lesson.step.orders[0]).satellite
+        chosen = f"Patrol {number}" if number else "your HVA"
+        return replace(card, hint=f"You have not ordered anything yet: choose {chosen}.")
 
     def check_selection(self) -> None:
         """Compare the selected satellite with the one that the step requires, if it requires one."""

@@ -20,10 +20,13 @@ class AfterPage {
     byId("copy").addEventListener("click", ({ target }) => attempt(async () => copy(target, await address), this.notice));
     byId("page-file").href = `/replays/${table}.html`;
     byId("replay-file").href = `/replays/${table}.jsonl.gz`;
-    byId("rematch").addEventListener("click", () => this.#again(false));
-    byId("swap").addEventListener("click", () => this.#again(true));
-    byId("stronger").addEventListener("click", () => this.#again(false, this.stronger.agent));
-    byId("practise").addEventListener("click", () => attempt(() => this.#practise(), this.notice));
+    const starters = {
+      rematch: () => this.#again(false),
+      swap: () => this.#again(true),
+      stronger: () => this.#again(false, this.stronger.agent),
+      practise: () => this.#practise(),
+    };
+    for (const [id, open] of Object.entries(starters)) byId(id).addEventListener("click", ({ target }) => start(target, open, this.notice));
     byId("list").addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
   }
 
@@ -93,7 +96,7 @@ class AfterPage {
   #again(isSwapped, agent = this.names[1 - SIDES.indexOf(this.side)]) {
     const { asked } = this.own;
     const side = isSwapped ? SIDES.find((one) => one !== this.side) : this.side;
-    return attempt(() => openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, side), this.notice);
+    return openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, side);
   }
 
   /** Says the own rating after this game, and what it has changed. */
@@ -143,11 +146,11 @@ class AfterPage {
     const points = chances.map((chance, i) => [this.#turnsAt(i), i === chances.length - 1 ? this.#finalChance(side) : chance]);
     const marks = moments.map(({ index }, i) => ({ turns: this.#turnsAt(index), value: chances[index], label: String(i + 1) }));
     drawPlot(byId("curve"), [{ name: side, points }], [0, 100], `From ${chances[0]} % at the start over ${counted(this.last.turn, "turn")}: ${chances.join(", ")}`, marks);
-    const about = ["The share of games won from there if Webb, the strongest level, plays on for both."];
+    const about = ["The share of games won from there if Webb, the strongest level, plays on for both. (Hints let simple scripts play on for both, and come to other figures.)"];
     if (marks.length > 0) about.push(`${listed(marks.map(({ label }) => label))} on the curve: ${marks.length === 1 ? "the moment" : "the moments"} below.`);
     if (luck !== null) {
       const { turn } = this.playback.record.moments[luck.index - 1];
-      about.push(`Luck in turn ${turn} ${luck.change < 0 ? "cost" : "was worth"} ${Math.abs(luck.change)} %, whatever the orders.`);
+      about.push(`Luck in turn ${turn} ${luck.change < 0 ? "cost" : "was worth"} ${counted(Math.abs(luck.change), "point")}, whatever the orders.`);
     }
     say(byId("about-curve"), about.join(" "));
   }
@@ -158,8 +161,8 @@ class AfterPage {
 
   #listMoments(side) {
     const { moments } = this.analysis;
-    const counts = ["No single order", "One moment that decided it", "Two moments that decided it", "Three moments that decided it"];
-    say(byId("moments-title"), moments.length ? counts[moments.length] : "No single other order would have changed much.");
+    const title = this.last.winner === side ? `Where ${side === this.side ? "you" : this.cast.name(side)} could have done better` : `${COUNTS[moments.length]} moment${moments.length > 1 ? "s" : ""} that decided it`;
+    say(byId("moments-title"), moments.length ? title : "No single other order would have changed much.");
     byId("moments-title").hidden = false;
     const items = moments.map((one, i) => {
       const { turn, phase } = this.playback.record.moments[one.index];
@@ -211,7 +214,7 @@ class AfterPage {
     const { table, secrets } = await request(`/api/tables/${encodeURIComponent(this.table)}/practice`, { index: this.playback.index, side, agent });
     const game = { table, side, secret: secrets[side], isPractice: true };
     OwnGames.keep(game);
-    location.href = OwnGames.seat(game);
+    return leaveFor(OwnGames.seat(game));
   }
 }
 

@@ -175,7 +175,6 @@ class TeacherPage {
     this.alone.hidden = address !== null;
     if (address === null || this.invite.dataset.address === address) return;
     this.invite.dataset.address = address;
-    for (const code of document.querySelectorAll(".code")) say(code, `${this.name.slice(0, 3)} ${this.name.slice(3)}`);
     for (const host of document.querySelectorAll(".host")) say(host, new URL(address).host);
     for (const picture of document.querySelectorAll(".qr")) picture.src = this.#address("qr.svg");
     document.getElementById("link").before(linkField("Or send them the link", address));
@@ -250,6 +249,7 @@ async function openPage() {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const { class: code, title } = await request(`/api/classes/${encodeURIComponent(parameters.get("class") ?? "")}`);
   for (const heading of document.querySelectorAll(".title")) say(heading, title);
+  for (const element of document.querySelectorAll(".code")) say(element, `${code.slice(0, 3)} ${code.slice(3)}`);
   document.title = `Class: ${title}`;
   return parameters.has("teacher") ? new TeacherPage(code, parameters.get("teacher")) : new PupilPage(code, parameters.get("left"));
 }

@@ -28,12 +28,30 @@ async function attempt(action, notice) {
   }
 }
 
+/** Runs what a button starts; until it is done, or has failed, the button says so and cannot be pressed. */
+async function start(button, action, notice) {
+  const [label, hadFocus] = [button.textContent, button === document.activeElement];
+  notice.textContent = "";
+  button.disabled = true;
+  say(button, "Starting …"); // the first game of its kind is compiled before
+  await attempt(action, notice);
+  button.disabled = false;
+  say(button, label);
+  if (hadFocus) button.focus(); // which a button that is disabled loses
+}
+
+/** Goes to an address; done only if somebody comes back to the page as it was left. */
+function leaveFor(address) {
+  location.href = address;
+  return new Promise((resolve) => window.addEventListener("pageshow", resolve, { once: true }));
+}
+
 setInterval(() => fetch("/api/ready").catch(() => {}), PRESENCE_SECONDS * 1000);
 
 /** Opens a mission for everybody who gets its link, and goes there. */
 async function openMission(asked) {
   const { challenge } = await request("/api/flights", asked);
-  location.href = pageAddress("flight", { challenge });
+  return leaveFor(pageAddress("flight", { challenge }));
 }
 
 /** Returns the address of a page; what follows # is never sent over the network. */
@@ -161,7 +179,7 @@ async function openAndPlay(asked, side) {
   const other = SIDES.find((one) => one !== side);
   const game = { table, side, secret: secrets[side], asked, ...(secrets[other] ? { second: secrets[other] } : {}) };
   OwnGames.keep(game);
-  location.href = OwnGames.seat(game);
+  return leaveFor(OwnGames.seat(game));
 }
 
 /** Says how others can come to this server, and opens a person's own page to the network if its owner wants that. */

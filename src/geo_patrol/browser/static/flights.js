@@ -17,7 +17,7 @@ function missionItem({ name, title, kind, difficulty, task, turns, known, size, 
   const picture = svgElement("svg", { viewBox: `0 0 ${size.join(" ")}`, class: "map", "aria-hidden": "true" });
   picture.append(...map.map(drawShape));
   const button = create("button", { type: "button", "aria-label": `Fly: ${title}` }, "Fly");
-  button.addEventListener("click", () => attempt(() => openMission({ mission: name, hints: hints.checked }), notice));
+  button.addEventListener("click", () => start(button, () => openMission({ mission: name, hints: hints.checked }), notice));
   const dots = create("span", { role: "img", "aria-label": `difficulty ${difficulty} of ${HARDEST}` }, "●".repeat(difficulty) + "○".repeat(HARDEST - difficulty));
   const about = [create("p", { class: "row spread soft" }, capitalized(kind), dots), create("p", {}, task)];
   const best = create("p", { class: "soft" }, `Up to ${turns} turns. Best known: ${known}.`);
@@ -29,9 +29,8 @@ form.mission.addEventListener("change", () => {
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  notice.textContent = "";
   const { title, mission, game, seed, scenario } = Object.fromEntries(new FormData(form));
   const asked = mission === "own" ? { title, scenario } : { title, mission, game, seed: seed === "" ? null : Number(seed) };
-  attempt(() => openMission({ ...asked, hints: hints.checked }), notice);
+  start(event.submitter, () => openMission({ ...asked, hints: hints.checked }), notice);
 });
 attempt(listMissions, notice);

@@ -7,7 +7,7 @@ class Lesson {
     this.number = null;
     this.reached = 0; // the last step that is done, or was passed over
     this.tried = null; // what the player did that was right
-    this.cast = new Cast(["You", "Bravo"], "alpha");
+    this.cast = new Cast(["You", "Gold"], "alpha");
     this.playback = new Playback(document.getElementById("board"), () => this.#showMoment());
     this.entry = new OrderPanel(document, this.playback, (orders) => this.#attempt({ orders }), () => this.#changed());
     this.back.addEventListener("click", () => this.#go(this.number - 1));

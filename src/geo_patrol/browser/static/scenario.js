@@ -190,7 +190,7 @@ class ScenarioPage {
     this.form.file.addEventListener("change", () => attempt(() => this.#readFile(), this.notice));
     this.form.preset.addEventListener("change", ({ target }) => this.#begin(target.value));
     this.text.addEventListener("input", () => this.#typed());
-    byId("play").addEventListener("click", () => attempt(() => this.#play(), this.notice));
+    byId("play").addEventListener("click", ({ target }) => start(target, () => this.#play(), this.notice));
     byId("copy").addEventListener("click", ({ target }) => copy(target, this.text.value));
     byId("copy-study").addEventListener("click", ({ target }) => copy(target, this.#study));
     NARROW.addEventListener("change", () => this.#ask());

@@ -17,7 +17,7 @@ class StartPage {
     this.playback = new Playback(byId("board"), (playback) => this.#caption(playback));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#run(this.notice, () => this.#play());
+      start(this.button, () => this.#play(), this.notice);
     });
     this.form.addEventListener("change", () => this.#showFoe());
     this.setup.addEventListener("change", () => this.#showSetting());
@@ -30,12 +30,12 @@ class StartPage {
     }
     document.querySelector("[data-open=host]").addEventListener("click", () => this.#prepareHost());
     byId("host-form").addEventListener("change", () => this.#showHost());
-    byId("same-screen").addEventListener("click", () => this.#run(byId("pair").querySelector(".notice"), () => this.#playHere()));
-    byId("by-link").addEventListener("click", () => this.#run(byId("pair").querySelector(".notice"), () => this.#playByLink()));
+    for (const [id, open] of [["same-screen", () => this.#playHere()], ["by-link", () => this.#playByLink()]])
+      byId(id).addEventListener("click", ({ target }) => start(target, open, byId("pair").querySelector(".notice")));
     for (const [id, open] of [["watch", () => this.#watch()], ["host", () => this.#host()], ["join", () => this.#join()]])
       byId(`${id}-form`).addEventListener("submit", (event) => {
         event.preventDefault();
-        this.#run(event.target.querySelector(".notice"), open);
+        start(event.submitter, open, event.target.querySelector(".notice"));
       });
   }
 
@@ -164,14 +164,14 @@ class StartPage {
   async #watch() {
     const { alpha, bravo } = byId("watch-form");
     const { table } = await request("/api/tables", { ...this.#game(), alpha: alpha.value, bravo: bravo.value });
-    location.href = pageAddress("table", { table });
+    return leaveFor(pageAddress("table", { table }));
   }
 
   async #host() {
     const form = byId("host-form");
     const { title, pairs, agent } = form;
     const { class: name, secret } = await request("/api/classes", { ...this.#game(form), title: title.value, agent: agent.value, pairs: pairs.value === "yes" });
-    location.href = pageAddress("class", { class: name, teacher: secret });
+    return leaveFor(pageAddress("class", { class: name, teacher: secret }));
   }
 
   async #join() {
@@ -179,7 +179,7 @@ class StartPage {
     const { class: name } = await request(`/api/classes/${encodeURIComponent(code)}`).catch((error) => {
       throw error.code === "no_table" ? new Error(`No class has the code ${code.toUpperCase()}. Look at the board again, or ask your teacher.`) : error;
     });
-    location.href = pageAddress("class", { class: name });
+    return leaveFor(pageAddress("class", { class: name }));
   }
 
   async #listTables() {
@@ -190,7 +190,7 @@ class StartPage {
       const text = create("div", {}, create("b", {}, `${names[0]} and ${names[1]}`), create("div", { class: "soft" }, `${title}, turn ${turn}, ${score.alpha} to ${score.bravo}`));
       const seat = SIDES.find((side) => seats[side].kind === "open");
       const take = create("button", { type: "button" }, `Play ${COLORS[seat]}`);
-      take.addEventListener("click", () => this.#run(this.notice, () => this.#takeSeat(table, seat)));
+      take.addEventListener("click", () => start(take, () => this.#takeSeat(table, seat), byId("watch").querySelector(".notice")));
       return create("li", {}, text, create("div", { class: "row" }, ...(seat ? [take] : []), create("a", { class: "button", href: pageAddress("table", { table }) }, "Watch")));
     });
     byId("tables").replaceChildren(...(items.length ? items : [create("li", { class: "soft" }, "No game is in progress.")]));
@@ -199,7 +199,7 @@ class StartPage {
   async #takeSeat(table, side) {
     const { secret } = await request(`/api/tables/${table}/seats/${side}`, {});
     OwnGames.keep({ table, side, secret });
-    location.href = OwnGames.seat({ table, secret });
+    return leaveFor(OwnGames.seat({ table, secret }));
   }
 
   /** Offers the game that was left last and waits for the person. */

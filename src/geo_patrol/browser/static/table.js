@@ -443,7 +443,7 @@ class TablePage {
       const answer = await request(`${this.#path}/hint`, { secret: this.line.secret, screen: screenKind() }, control.signal);
       if (choices !== this.entry.choices || control.signal.aborted) return;
       this.hinted = answer;
-      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games played on from here.`);
+      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games that simple scripts play on from here, for both sides.`);
       this["take-hint"].hidden = false;
       this.hintedAt = Date.now();
       say(this["close-hint"], "Close");
