@@ -192,6 +192,7 @@ def test_a_launch_has_to_be_chosen_and_its_meaning_is_told(server, open_page):
     press_order(page, "launch D13")
     flown(page, 1)
     assert page.inner_text("#fly") == "Fly: coast"
+    assert page.text_content("#said").startswith("launch D13 to D13. 1 of ")
 
 
 SMALLEST = """() => Math.min(...[...document.querySelectorAll("#map text")]

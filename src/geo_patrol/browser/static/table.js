@@ -710,8 +710,9 @@ class TablePage {
     const { danger, entry, aside, reach } = this;
     if (entry.choices === null || !danger) return "";
     const { turn, phase } = entry.choices;
+    const sight = turn === 1 ? "In turn 1 both sides know the start." : "A ? marks where an enemy would be without orders.";
+    if (reach && turn <= 2 && phase === "movement") return `You can see ${counted(reach, "step")} away. ${sight}`;
     if (NARROW.matches && turn === 1 && phase === "movement") return DIRECTIONS;
-    if (reach && turn <= 2 && phase === "movement") return `You see ${counted(reach, "step")} far. A ? marks where an enemy would be without orders.`;
     return aside ?? `No enemy ${reach ? "that you know of " : ""}can attack your HVA next.`;
   }
 
