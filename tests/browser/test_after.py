@@ -124,6 +124,17 @@ def test_own_games_are_listed_unfinished_ones_first(played):
     played.wait_for_url("**/after.html#*")
 
 
+def test_a_score_that_is_estimated_is_marked_in_the_list(address, open_page):
+    _, alpha, _, _ = open_table(address, preset="geo_patrol_hidden", seed=5, alpha="link", bravo="level:1")
+    page = open_page(alpha, reduced_motion="reduce")
+    assert ordering(page)
+    commit(page)
+    assert ordering(page)
+    assert "~" in page.text_content("#right")
+    page.click("#back")
+    page.locator("#unfinished li", has_text="to ~").wait_for()
+
+
 def test_a_rating_comes_with_the_first_whole_game(address, open_page):
     page = open_page(f"{address}/static/games.html")
     page.locator("#rating", has_text="Play a whole game").wait_for()

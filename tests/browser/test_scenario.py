@@ -58,6 +58,19 @@ def test_patrols_are_placed_on_the_board(editor):
     assert editor.text_content("#fleets").startswith("Blue: 10 Patrols. Gold: 8 Patrols.")
 
 
+def test_who_presses_the_ring_with_all_patrols_placed_is_told_above_the_board(editor):
+    assert editor.locator("[name=tool][value=alpha]").is_disabled()
+    editor.locator(".levels", has_text="Blue has all 10").wait_for()
+    press_place(editor, 1)
+    editor.locator("#notice", has_text="Blue has 10 Patrols already").wait_for()
+    assert editor.locator("#notice").bounding_box()["y"] < editor.locator("#board").bounding_box()["y"]
+    editor.check("[name=tool][value=remove]")
+    press_place(editor, 1)
+    until(editor, "page.waiting === 0")
+    editor.check("[name=tool][value=alpha]")
+    assert "Add blue" in editor.text_content(".levels")
+
+
 def test_a_patrol_is_dragged_to_another_sector(editor):
     editor.mouse.move(*point_of(editor, 1))
     editor.mouse.down()

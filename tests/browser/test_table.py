@@ -497,10 +497,26 @@ def test_a_hint_can_be_taken_or_cancelled(address, open_page):
     page.wait_for_timeout(550)
     page.click("#take-hint")
     assert sorted(page.evaluate("page.entry.orders")) == sorted(orders)
+    assert page.locator(".commit").is_enabled()
     page.click("#ask-hint")
+    assert page.locator(".commit").is_disabled(), "an open hint is taken or closed first"
     page.keyboard.press("Escape")
     assert page.locator("#hint").is_hidden()
+    assert page.locator(".commit").is_enabled()
     assert page.evaluate("document.activeElement.id") == "ask-hint"
+
+
+@pytest.mark.parametrize("height", [680, 800])
+def test_a_hint_hides_no_heading_in_part_and_no_button(address, open_page, height):
+    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
+    page = open_page(alpha, (1280, height), reduced_motion="reduce")
+    assert ordering(page)
+    page.click("#ask-hint")
+    page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
+    hint, heading, foot = (page.locator(name).bounding_box() for name in ("#hint", ".sofar h2", ".foot >> nth=0"))
+    assert hint["y"] + hint["height"] <= foot["y"]
+    if height == 800:
+        assert heading["y"] + heading["height"] <= hint["y"]
 
 
 def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it(address, open_page):

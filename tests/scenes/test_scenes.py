@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import subprocess
 import sys
 from xml.etree import ElementTree as ET
@@ -9,14 +10,22 @@ from xml.etree import ElementTree as ET
 import pytest
 from positions import PICTURES, snapshot_of
 
-from geo_patrol import Game
+from geo_patrol import Game, load_config
 from geo_patrol.browser.records import game_record
+from geo_patrol.notation import Order, Satellite, SatelliteId
 from geo_patrol.rendering.painter import paint_drawing
 from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes import theme
+from geo_patrol.scenes.board import lost_shapes
+from geo_patrol.scenes.layout import make_layout, middle_angle
+from geo_patrol.scenes.orders import cost_shapes
+from geo_patrol.scenes.paper import geometry_of
 from geo_patrol.scenes.picture import picture
-from geo_patrol.scenes.shapes import Polygon, Rect, Use
+from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
+from geo_patrol.scenes.shapes import Polygon, Rect, Text, Use
+from geo_patrol.sessions.lesson import GameLesson, LessonSession
 from geo_patrol.sessions.live import Timeline
+from geo_patrol.sessions.order_entry import OrderEntry
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
@@ -52,6 +61,46 @@ def test_one_drawing_is_plain_data_svg_and_pixels(name):
 def test_a_single_position_needs_no_window():
     texts = [shape.text for shape in picture(Game("case1", seed=1)).shapes if hasattr(shape, "text")]
     assert {"MOVEMENT", "TURN 1 OF 50", "SCORE", "prograde"} <= set(texts)
+
+
+def test_an_empty_goal_shows_its_number():
+    lesson = GameLesson()
+    lesson.go(len(lesson.steps) - 1)
+    session = LessonSession(lesson)
+    session.entry.give_all([Order.parse("P1 collide HVA")])
+    session.commit()
+    game = session.live.game
+    assert game.satellite("bravo", 0).destroyed
+    drawn = picture(session.live.timeline[-1]).shapes
+    edges = [i for i, one in enumerate(drawn) if isinstance(one, Polygon) and one.stroke in theme.SIDES.values()]
+    assert str(game.goals["bravo"]) in [one.text for one in drawn[edges[-1] :] if isinstance(one, Text)]
+    assert str(game.goals["alpha"]) not in [one.text for one in drawn[edges[-1] :] if isinstance(one, Text)]
+
+
+def test_the_words_about_lost_satellites_keep_clear_of_stacks():
+    board = load_config("geo_patrol").board
+    geometry = geometry_of(board)
+    lost = Satellite(SatelliteId("alpha", 1), 5, 0, 0, True)
+    stacks = {
+        SatelliteId("bravo", number): Anchor((geometry.inner_edge(2) + 5, middle_angle(5) + shift), 14.0)
+        for number, shift in enumerate((-0.6, -0.3, 0.0, 0.3, 0.6))
+    }
+    badge, _ = lost_shapes(geometry, [lost], stacks, 12.0)
+    for stack in stacks.values():
+        x, y = geometry.point(stack.position)
+        nearest = (min(max(x, badge.left), badge.left + badge.width), min(max(y, badge.top), badge.top + badge.height))
+        assert math.dist(nearest, (x, y)) >= 13.0
+
+
+def test_either_all_choices_are_labelled_on_the_board_or_none():
+    game = Game("geo_patrol", seed=1)
+    layout = make_layout(1000, 1000, game.config.board, 11)
+    options = OrderEntry(game, "alpha").options(1)
+    anchors = satellite_anchors(layout.geometry, all_satellites(game))
+    labels = [shape for shape in cost_shapes(layout, all_satellites(game), anchors, options) if isinstance(shape, Text)]
+    assert len(labels) == len(options)
+    in_the_way = {SatelliteId("bravo", 9): Anchor((layout.geometry.middle(4), middle_angle(options[0].sector)), 200.0)}
+    assert list(cost_shapes(layout, all_satellites(game), anchors | in_the_way, options)) == []
 
 
 def test_sectors_out_of_sight_are_dark():

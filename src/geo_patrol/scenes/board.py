@@ -122,7 +122,7 @@ def board_shapes(layout: Layout, is_turning: bool) -> Iterator[shapes.Shape]:
     yield _rings(layout.geometry)
     if not is_turning:
         yield from grid_shapes(layout.geometry, 0.0)
-    yield from filter(None, _numbers(layout).values())
+    yield from filter(None, sector_numbers(layout).values())
     yield from _prograde_arrow(layout)
     yield from atmosphere_shapes(layout.geometry.center, layout.geometry.earth_radius)
 
@@ -164,7 +164,7 @@ def occupied_sectors(layout: Layout) -> dict[int, tuple[shapes.Shape, ...]]:
     """Return how each sector looks with satellites: lit, with its number outside if it is on the outer ring."""
     geometry, size = layout.geometry, layout.text_size("tiny")
     looks: dict[int, tuple[shapes.Shape, ...]] = {}
-    for sector, number in _numbers(layout).items():
+    for sector, number in sector_numbers(layout).items():
         lit = shapes.Polygon(geometry.outline(sector, inset=1), theme.BUSY)
         is_outer = int(ring_of(sector)) == geometry.board.outer_ring
         outside = geometry.point((geometry.radius + 0.9 * size, middle_angle(sector)))
@@ -184,11 +184,12 @@ def unseen_sectors(layout: Layout) -> dict[int, tuple[shapes.Shape, ...]]:
             shapes.Polygon(geometry.outline(sector, inset=1), theme.UNSEEN, opacity=0.5),
             *([] if number is None else [number]),
         )
-        for sector, number in _numbers(layout).items()
+        for sector, number in sector_numbers(layout).items()
     }
 
 
-def _numbers(layout: Layout) -> dict[int, shapes.Text | None]:
+@functools.lru_cache(maxsize=16)
+def sector_numbers(layout: Layout) -> dict[int, shapes.Text | None]:
     """Return the number of each sector, in its middle, turned where it is narrow; None where it has no room."""
     geometry, size = layout.geometry, layout.text_size("tiny")
     numbers: dict[int, shapes.Text | None] = {}
@@ -210,27 +211,32 @@ def _numbers(layout: Layout) -> dict[int, shapes.Text | None]:
 def lost_shapes(
     geometry: BoardGeometry, satellites: Sequence[Satellite], anchors: Anchors, size: float
 ) -> Iterator[shapes.PlainShape]:
-    """Write at the inner edges of sectors, beside what is drawn there, how many satellites were lost in them."""
+    """Write at the edges of sectors, the inner ones if possible, beside what is drawn there, how many satellites were lost in them."""
     tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in set(anchors.values())]
     for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
         text, ring = f"{count} lost", int(ring_of(sector))
         width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
-        places = []
-        for outward, fraction in itertools.product((-1, 1), (0.0, 0.3, -0.3, 0.48, -0.48)):
+        inner, outer = geometry.inner_edge(ring), geometry.outer_edge(ring)
+        edges = [(inner, -1), (inner, 1), (outer, -1), (outer, 1)]
+        if ring == geometry.board.outer_ring:
+            edges.pop()  # outside are the numbers of sectors
+        places: list[tuple[float, shapes.Point]] = []
+        for (edge, outward), fraction in itertools.product(edges, (0.0, 0.3, -0.3, 0.48, -0.48)):
             angle = middle_angle(sector) + fraction * sector_angle(ring)
             extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # away from the edge
-            places.append(geometry.point((geometry.inner_edge(ring) + outward * extent, angle)))
-        free = (place for place in places if not any(_covers(token, place, (width, height)) for token in tokens))
-        x, y = next(free, places[0])
+            place = geometry.point((edge + outward * extent, angle))
+            clearance = min((_clearance(token, place, (width, height)) for token in tokens), default=0.0)
+            places.append((clearance, place))
+        x, y = next((place for clearance, place in places if clearance >= 0), max(places)[1])
         corner = round(x - width / 2), round(y - height / 2)
         yield shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2)
         yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")
 
 
-def _covers(token: tuple[shapes.Point, float], center: shapes.Point, extent: tuple[int, int]) -> bool:
-    """Return whether a disc overlaps a rectangle."""
+def _clearance(token: tuple[shapes.Point, float], center: shapes.Point, extent: tuple[int, int]) -> float:
+    """Return how far a disc is from a rectangle; less than 0 where they overlap."""
     sides = (max(abs(a - b) - side / 2, 0) for a, b, side in zip(token[0], center, extent, strict=True))
-    return math.hypot(*sides) < token[1]
+    return math.hypot(*sides) - token[1]
 
 
 @functools.lru_cache(maxsize=64)

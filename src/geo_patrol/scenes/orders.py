@@ -59,7 +59,8 @@ def cost_shapes(
 ) -> Iterator[shapes.Shape]:
     """Write fuel cost and odds at an edge of the sectors where the options lead: they are alike in a sector.
 
-    Labels hide neither satellites nor each other; one that finds no free place is left out, as the list has it too.
+    Labels hide neither satellites nor each other. Where one of them finds no free place all are left out, as the list has
+    them too: a single one would seem to be the only choice.
     """
     sectors = {one.id: one.sector for one in satellites}
     labels: dict[int, dict[str, None]] = {}
@@ -68,17 +69,20 @@ def cost_shapes(
             assert option.sector is not None
             labels.setdefault(option.sector, {})[f"\u2212{option.cost} fuel"] = None
         else:
-            text = f"{option.order.action} {option.probability:.0%} \u2212{option.cost}"
+            text = f"{option.order.action} {100 * (option.probability or 0.0):.0f} % \u2212{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
     occupied = []
     for anchor in anchors.values():
         side = round(1.7 * anchor.radius)  # of a square that a label may touch at its corners
         occupied.append(shapes.Rect.anchored((side, side), "center", layout.geometry.point(anchor.position)))
+    drawn: list[shapes.Shape] = []
     for sector, lines in labels.items():
         rect = _label_rect(layout, occupied, sector, list(lines))
-        if rect is not None:
-            occupied.append(rect)
-            yield from _label(layout, rect, list(lines))
+        if rect is None:
+            return
+        occupied.append(rect)
+        drawn += _label(layout, rect, list(lines))
+    yield from drawn
 
 
 def _label_rect(layout: Layout, occupied: Sequence[shapes.Rect], sector: int, lines: list[str]) -> shapes.Rect | None:

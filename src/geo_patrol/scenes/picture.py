@@ -7,7 +7,15 @@ from typing import NamedTuple
 from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.game import Game
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import board_shapes, earth_shapes, goal_shapes, grid_shapes, ground_shapes, lost_shapes
+from geo_patrol.scenes.board import (
+    board_shapes,
+    earth_shapes,
+    goal_shapes,
+    grid_shapes,
+    ground_shapes,
+    lost_shapes,
+    sector_numbers,
+)
 from geo_patrol.scenes.engagements import attack_lines, beat_shapes, card_shapes
 from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size, make_layout
 from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
@@ -15,6 +23,7 @@ from geo_patrol.scenes.satellites import (
     Clock,
     Motion,
     at_one_place,
+    by_sector,
     stack_shape,
     token_shape,
 )
@@ -109,6 +118,11 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
             motion.satellites(clock.key, has_drifted=clock.drift >= 1),
             motion.beat_anchors(clock.key, clock),
         )
+        occupied = by_sector(lost)
+        for sector, rotation in (motion.goal(side, clock) for side in SIDES):
+            number = sector_numbers(layout)[sector]
+            if number is not None and rotation == 0 and sector not in occupied:
+                yield number  # which an empty goal hides otherwise
         yield from lost_shapes(geometry, lost, anchors, layout.text_size("tiny"))
     styles = motion.shown(clock).styles
     for anchor, satellites in at_one_place(motion.anchors(clock)):

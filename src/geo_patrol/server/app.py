@@ -307,6 +307,7 @@ class Server:
             "your_turn": not table.is_over and sides[0] not in table.submitted,
             "winner": table.winner,
             "score": [seen.scores[side] for side in SIDES],
+            "estimated": bool(seen.out_of_sight),  # the other side's score
             "reasons": protocol.ended(game, 0, table.saved.settled).reasons,
             "hinted": any(one.side == sides[0] for one in table.saved.hinted),
             "changed": self.tables.last_change(table.id),

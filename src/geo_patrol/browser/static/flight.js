@@ -58,7 +58,7 @@ class FlightPage {
     localStorage.setItem(this.key, secret);
     localStorage.setItem(NAME, new FormData(this.arrive).get("name"));
     await this.#resume();
-    this.board.button.focus();
+    this.#focusMain();
   }
 
   async #resume() {
@@ -120,7 +120,6 @@ class FlightPage {
     this.result.className = flight.success ? "success" : "";
     this.undo.disabled = this.again.disabled = flight.number === 0;
     this["fly-again"].hidden = !flight.over;
-    this.board.button.hidden = flight.over;
     this.board.show(flight, { animated });
     this.scoring.replaceChildren(...scoreSheet(this.challenge.scoring, flight.points));
     this.log.replaceChildren(...dataTable(["turn", "order", "endpoint", "points"], flight.log.map((row) => dataRow(row))));
@@ -128,9 +127,9 @@ class FlightPage {
     this.orders.replaceChildren(linkField("All orders, to fly again with geo-patrol fly --orders", orders));
     if (flight.over && NARROW.matches) this.result.scrollIntoView({ block: "center" });
     const last = flight.log[0];
-    this.said.textContent = last === undefined ? flight.status : `${last[1]} to ${last[2]}. ${last[3]}. ${flight.result || flight.status}`;
+    this.said.textContent = last === undefined ? flight.status : `${[`${last[1]} to ${last[2]}`, last[3], flight.result || flight.status].filter(Boolean).join(". ")}`;
     const focused = document.activeElement;
-    if (hadFocus && (!this.flying.contains(focused) || focused.disabled || focused.hidden)) this.#mainButton().focus({ preventScroll: true });
+    if (hadFocus && (!this.flying.contains(focused) || focused.disabled || focused.hidden)) this.#focusMain();
   }
 
   /** Downloads map, path and score sheet of the flight. */
@@ -143,6 +142,12 @@ class FlightPage {
 
   #mainButton() {
     return this.flight.over ? this["fly-again"] : this.board.button;
+  }
+
+  /** Moves the focus to the main button; where nothing is chosen there is none. */
+  #focusMain() {
+    const button = this.#mainButton();
+    (button.hidden ? this.flying : button).focus({ preventScroll: true });
   }
 
   #press(event) {
@@ -164,7 +169,7 @@ class FlightPage {
     this.shown = content;
     const note = best === null ? "no flight is known that accomplishes the mission" : best.is_proved ? "best known, proved" : "best known";
     const rows = ranking.map(({ rank, name, score, turns, accomplished, flights }) => {
-      const state = rank === null ? "flying" : accomplished ? "accomplished" : "failed";
+      const state = rank === null ? "flying" : accomplished ? "done" : "failed";
       return dataRow([rank ?? "", name, score, turns, state, flights], name === this.flight?.name ? { "aria-current": "true" } : {});
     });
     const known = dataRow(["", note, best?.score, best?.turns, "", ""], { class: "known" });

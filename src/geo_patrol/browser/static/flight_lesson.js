@@ -68,7 +68,6 @@ class FlightLesson {
     this.result.hidden = true;
     this.back.disabled = this.number === 1;
     const isLast = this.number === this.count;
-    this.board.button.hidden = done;
     this.next.hidden = !done || isLast;
     this["play-on"].hidden = !done || !isLast;
     this.story.replaceChildren();

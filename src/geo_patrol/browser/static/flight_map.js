@@ -196,8 +196,8 @@ class FlightBoard {
 
   #nameChosen() {
     const choice = this.flight.choices[this.chosen];
-    this.button.textContent = choice === undefined ? "Choose a point" : `Fly: ${choice.label}`;
-    this.button.setAttribute("aria-disabled", choice === undefined);
+    this.button.hidden = choice === undefined;
+    this.button.textContent = choice === undefined ? "" : `Fly: ${choice.label}`;
     this.means.textContent = choice?.means ?? "";
     [...this.pad.querySelectorAll("button")].forEach((button, i) => button.classList.toggle("chosen", i === this.chosen));
   }

@@ -35,7 +35,8 @@ class GamesPage {
 
   #unfinished(game) {
     const { side, state } = game;
-    const points = side === "alpha" ? state.score : [...state.score].reverse();
+    const [own, other] = side === "alpha" ? state.score : [...state.score].reverse();
+    const points = [own, `${state.estimated ? "~" : ""}${other}`];
     const what = state.your_turn ? `your ${state.phase} orders` : "waiting for the other side";
     const name = `${capitalized(opponentOf(game))}, turn ${state.turn}`;
     const text = create("div", {}, create("b", {}, name), create("div", { class: "soft" }, `${state.title} · ${points.join(" to ")} · ${what}`));

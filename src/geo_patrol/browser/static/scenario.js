@@ -391,6 +391,9 @@ class ScenarioPage {
     this.sides[SIDES.indexOf(side)].show(this.places[side], this.answer.places.length);
     const texts = SIDES.map((one) => `${capitalized(COLORS[one])}: ${counted(sum(this.places[one]), "Patrol")}`);
     say(byId("fleets"), `${texts.join(". ")}.`);
+    const [tool] = [...this.form.tool].filter(({ value }) => value === side);
+    tool.disabled = sum(this.places[side]) >= MAX_PATROLS;
+    say(tool.nextElementSibling, tool.disabled ? `${capitalized(COLORS[side])} has all ${MAX_PATROLS}` : `Add ${COLORS[side]}`);
     this.ring.show(this.answer.places, (azimuth) => this.#label(azimuth));
   }
 

@@ -119,7 +119,7 @@ class StartPage {
 
   #showHost() {
     const { pairs, preset } = byId("host-form");
-    say(byId("host-opponent"), pairs.value === "yes" ? "Opponent of who has no partner" : "Opponent");
+    say(byId("host-opponent"), pairs.value === "yes" ? "Opponent for a pupil without a partner" : "Opponent");
     say(byId("about-class"), preset.selectedOptions[0].dataset.about);
   }
 
@@ -177,7 +177,7 @@ class StartPage {
   async #join() {
     const code = byId("join-form").code.value.replace(/\s/g, "");
     const { class: name } = await request(`/api/classes/${encodeURIComponent(code)}`).catch((error) => {
-      throw error.code === "no_table" ? new Error(`No class has the code ${code.toUpperCase()}. Look at the board again, or ask your teacher.`) : error;
+      throw error.code === "no_table" ? new Error(`No class has the code ${code.toUpperCase()}. Look at the whiteboard again, or ask your teacher.`) : error;
     });
     return leaveFor(pageAddress("class", { class: name }));
   }

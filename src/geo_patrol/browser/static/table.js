@@ -423,6 +423,7 @@ class TablePage {
     this["show-hint"].hidden = false;
     say(this["close-hint"], "Play on without");
     say(this.hint.querySelector("p"), "A game with hints does not count for your rating.");
+    this.refresh();
     this["show-hint"].focus();
   }
 
@@ -437,6 +438,7 @@ class TablePage {
     say(this["close-hint"], "Cancel");
     const text = this.hint.querySelector("p");
     say(text, "Playing some thousand games from here, for a second …");
+    this.refresh();
     this["close-hint"].focus();
     const patience = setTimeout(() => say(text, "Hints are still being prepared, which takes a minute the first time. You can cancel, and play on."), HINT_SECONDS * 1000);
     try {
@@ -474,6 +476,7 @@ class TablePage {
     this.hintRequest?.abort();
     this.hint.hidden = true;
     this.entry.suggest(null);
+    this.refresh();
     if (hadFocus) this["ask-hint"].focus();
   }
 
@@ -618,7 +621,7 @@ class TablePage {
     if (entry.choices === null) {
       entry.commit.disabled = !this.#isPlayedBack;
       say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
-    } else entry.commit.disabled = Boolean(this.state?.paused);
+    } else entry.commit.disabled = Boolean(this.state?.paused) || !this.hint.hidden; // an open hint is taken or closed first
     this.controls.update();
     document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
     this.#showScore(shown, cast, side);
@@ -707,8 +710,9 @@ class TablePage {
     const { danger, entry, aside, reach } = this;
     if (entry.choices === null || !danger) return "";
     const { turn, phase } = entry.choices;
+    const sight = turn === 1 ? "In turn 1 both sides know the start." : "A ? marks where an enemy would be without orders.";
+    if (reach && turn <= 2 && phase === "movement") return `You can see ${counted(reach, "step")} away. ${sight}`;
     if (NARROW.matches && turn === 1 && phase === "movement") return DIRECTIONS;
-    if (reach && turn <= 2 && phase === "movement") return `You see ${counted(reach, "step")} far. A ? marks where an enemy would be without orders.`;
     return aside ?? `No enemy ${reach ? "that you know of " : ""}can attack your HVA next.`;
   }
 

@@ -132,7 +132,7 @@ function tokens(satellites, cast) {
 function attackLine({ action, attacker, target, odds, success }, guard, cast) {
   const start = [cast.token(attacker), ` ${action === "shoot" ? "shoots" : "collides"} at ${odds} %`];
   if (guard === undefined) return [...start, success ? ": hit." : ": missed."];
-  return [...start, ", ", cast.token(target), success ? " takes it: hit." : " takes it: missed."];
+  return [...start, ", ", cast.token(target), success ? " blocks it and is hit." : " blocks it and is missed."];
 }
 
 /** Returns the satellites that an engagement destroyed; a collision that succeeds destroys both. */

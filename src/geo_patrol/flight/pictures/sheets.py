@@ -120,7 +120,7 @@ def _turn(mission: Mission) -> Tab:
         "turn 1: launch",
         f"from home (H, {mission.home}) to one of the marked points around it; this is the ship's first move",
     )
-    coast = PageLine("coast", "the ship repeats its last move: as many grids to the side, as many up or down")
+    coast = PageLine("coast", "the ship repeats its last move: as many squares to the side, as many up or down")
     gravity = PageLine(
         "gravity",
         "where that point is in a planet's well (it has a stroke), the ship is pulled one grid along the stroke, toward the planet",
