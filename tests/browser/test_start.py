@@ -148,6 +148,17 @@ def test_a_new_game_of_two_agents_is_watched(start):
     assert start.text_content("#aim").startswith("turtle (blue) against Landsat (gold)")
 
 
+def test_games_with_hidden_enemies_are_listed_without_a_score(address, start):
+    seen = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="link")[0]
+    unseen = open_table(address, preset="geo_patrol_hidden", seed=5, alpha="link", bravo="link")[0]
+    start.click("text=Watch")
+    listed = start.locator("#tables li")
+    assert "turn 1, 200 to 200" in listed.nth(1).inner_text()
+    assert listed.nth(1).locator(f"a[href$='table={seen}']").count() == 1
+    assert "turn 1, enemies are hidden" in listed.nth(0).inner_text()
+    assert start.locator(f"a[href$='table={unseen}']").count() == 0, "nobody watches it before it is over"
+
+
 def test_a_short_address_leads_to_a_game_that_is_over(address, open_page):
     name, _, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="turtle", bravo="raider")
     page = open_page(f"{address}/table/{name}", reduced_motion="reduce")

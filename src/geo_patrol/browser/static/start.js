@@ -187,11 +187,12 @@ class StartPage {
     const going = tables.filter(({ over }) => !over).reverse();
     const items = going.map(({ table, title, turn, score, seats }) => {
       const names = SIDES.map((side) => (seats[side].kind === "open" ? "nobody yet" : playerName(seats[side].name)));
-      const text = create("div", {}, create("b", {}, `${names[0]} and ${names[1]}`), create("div", { class: "soft" }, `${title}, turn ${turn}, ${score.alpha} to ${score.bravo}`));
+      const text = create("div", {}, create("b", {}, `${names[0]} and ${names[1]}`), create("div", { class: "soft" }, `${title}, turn ${turn}, ${score ? `${score.alpha} to ${score.bravo}` : "enemies are hidden"}`));
       const seat = SIDES.find((side) => seats[side].kind === "open");
       const take = create("button", { type: "button" }, `Play ${COLORS[seat]}`);
       take.addEventListener("click", () => start(take, () => this.#takeSeat(table, seat), byId("watch").querySelector(".notice")));
-      return create("li", {}, text, create("div", { class: "row" }, ...(seat ? [take] : []), create("a", { class: "button", href: pageAddress("table", { table }) }, "Watch")));
+      const watch = create("a", { class: "button", href: pageAddress("table", { table }) }, "Watch");
+      return create("li", {}, text, create("div", { class: "row" }, ...(seat ? [take] : []), ...(score ? [watch] : [])));
     });
     byId("tables").replaceChildren(...(items.length ? items : [create("li", { class: "soft" }, "No game is in progress.")]));
   }
