@@ -38,7 +38,7 @@ def open_page(chromium):
         context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)  # a busy machine is slow
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: note(message, ignored))
         page.goto(address)

@@ -45,7 +45,7 @@ def open_table(address, **asked):
 
 def until(page, condition):
     """Wait for a condition in JavaScript; Playwright's own function needs a page that allows ``eval``."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + 45  # a busy machine is slow
     while not _is_true(page, condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(30)
@@ -77,9 +77,14 @@ def ordering(page):
     return page.evaluate("page.ending === null")
 
 
+def settle(page):
+    """Wait until a press on Commit is taken: one right after new choices is meant for the old ones."""
+    until(page, 'Date.now() - (typeof page === "undefined" ? lesson : page).entry.loaded > SETTLE')
+
+
 def commit(page):
     """Commit the orders, and wait until they are in."""
-    page.wait_for_timeout(550)  # a press right after the last phase is meant for that one
+    settle(page)
     page.click(".commit")
     until(page, "page.entry.choices === null || page.entry.orders.length === 0")
 

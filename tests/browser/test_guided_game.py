@@ -1,7 +1,7 @@
 """The guided first game in a browser: it says what the lesson says, and goes on when that is done."""
 
 import pytest
-from driving import click_area, press_until, until
+from driving import click_area, press_until, settle, until
 
 from geo_patrol.browser.records import attempt_record, step_record
 from geo_patrol.sessions.lesson import GameLesson
@@ -48,7 +48,7 @@ def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
 
 def play_step(page, step, *, by_mouse):
     until(page, "lesson.entry.choices !== null && lesson.entry.isShown")
-    page.wait_for_timeout(550)
+    settle(page)
     if step.orders:
         page.click(".commit")
         page.locator("#wrong:not(:empty)").wait_for()
@@ -107,7 +107,7 @@ def test_another_width_keeps_the_orders_and_the_result(address, open_page):
     page.set_viewport_size({"width": 1280, "height": 800})
     until(page, f"{diameter} < {on_phone} / 1.3")
     assert page.evaluate("lesson.entry.orders") == ["P3 prograde"]
-    page.wait_for_timeout(550)
+    settle(page)
     page.click(".commit")
     page.locator("#next:focus").wait_for()
     result = page.text_content("#task")

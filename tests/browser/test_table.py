@@ -13,6 +13,7 @@ from driving import (
     point_of,
     press_until,
     serving,
+    settle,
     until,
 )
 
@@ -61,7 +62,7 @@ def order_by_keyboard(page):
     press_until(page, ".choice input")
     page.keyboard.press("ArrowDown")
     assert len(page.evaluate("page.entry.orders")) <= 1
-    page.wait_for_timeout(550)
+    settle(page)
     press_until(page, ".commit")
     key = page.evaluate("page.entry.key")
     page.keyboard.press("Enter")
@@ -112,7 +113,7 @@ def test_a_game_is_played_with_single_keys(page):
         page.keyboard.press("g")
         page.keyboard.press("u")
         played = page.evaluate("page.playback.record.moments.length")
-        page.wait_for_timeout(550)
+        settle(page)
         page.keyboard.press("c")
         until(page, f"page.playback.record.moments.length > {played}")
     page.keyboard.press("l")
@@ -237,7 +238,7 @@ def test_a_lost_connection_comes_back_and_keeps_the_orders(table, open_page, is_
     page, other = (open_page(url, reduced_motion="reduce", ignored="net::ERR_") for url in (alpha, bravo))
     assert ordering(page)
     orders = give_first(page)
-    page.wait_for_timeout(550)
+    settle(page)
     if is_network:
         page.context.set_offline(True)
     else:
@@ -392,7 +393,7 @@ def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
         commit(page)
         until(page, "page.entry.choices?.turn === 2")
         orders = give_first(page)
-        page.wait_for_timeout(550)
+        settle(page)
         played = page.evaluate("page.playback.record.moments.length")
     page.locator(".over", has_text="No connection").wait_for()
     page.click(".commit", force=True)
@@ -411,7 +412,7 @@ def test_a_game_is_played_on_a_phone(address, open_page):
         page.locator(f".yours .sat:has([value={name}])").tap()
         page.locator(".choice .way:has(input:not(:checked))").first.tap()
         assert [one.split()[0] for one in page.evaluate("page.entry.orders")] == [order.split()[0]]
-        page.wait_for_timeout(550)
+        settle(page)
         page.locator(".commit").tap()
         until(page, "page.entry.choices === null || page.entry.orders.length === 0")
     assert "in turn 3" in page.text_content(".losses")
