@@ -48,7 +48,7 @@ $(VENV)/browser: $(VENV)/dev
 test-browser: $(VENV)/browser  ## test pages in a real browser, Chromium, and in Firefox where it is installed
 	@command -v chromium chromium-browser google-chrome > /dev/null \
 		|| { echo "Chromium is missing. On Debian or Ubuntu: sudo apt install chromium" >&2; exit 1; }
-	$(RUN) pytest -n 0 tests/browser
+	$(RUN) pytest tests/browser
 
 test-training: $(TRAINING)/installed  ## test training with PyTorch (more than a gigabyte)
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training

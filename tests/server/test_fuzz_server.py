@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz_server.py"
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the server as Linux tells it")
 def test_damaged_messages_and_requests_disturb_no_game():
-    command = [sys.executable, str(SCRIPT), "--messages", "500", "--seed", "1", "--max-wait", "10"]
+    command = [sys.executable, str(SCRIPT), "--messages", "150", "--seed", "1", "--max-wait", "10"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
     games, phases, refused = re.search(
@@ -24,4 +24,4 @@ def test_damaged_messages_and_requests_disturb_no_game():
     ).groups()
     assert int(games) >= 1
     assert int(phases) >= 1
-    assert int(refused) > 100
+    assert int(refused) > 50
