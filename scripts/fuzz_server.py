@@ -10,8 +10,7 @@ that nobody plays, scenarios of thousands of wrong keys and forty tables against
 the lesson as fast as they can, and guess secrets.
 
 The server must answer each connection that stays open, log nothing,
-answer no request with a status of 500 or more, and use at most 60 MB more memory (of which tables take up to 50 MB). Every game must be
-the one that ``geo-patrol replay --check`` expects from its seed and orders, and no phase of the games of a witness, against a
+answer no request with a status of 500 or more, and use no more memory than all that it may hold takes. Every game must be the one that ``geo-patrol replay --check`` expects from its seed and orders, and no phase of the games of a witness, against a
 person and against a cheap agent, may take longer than ``--max-wait``. A violation ends the run with exit status 1.
 """
 
@@ -21,6 +20,7 @@ import itertools
 import json
 import logging
 import multiprocessing
+import os
 import random
 import re
 import socket
@@ -44,8 +44,9 @@ from geo_patrol.agents import make_agent
 from geo_patrol.replays import check, read_replay
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 
-MAX_GROWTH = 60.0
-"""Memory that the server may use in addition after its first thousand messages, in MB."""
+MAX_GROWTH = 150.0
+"""Memory that the server may use in addition after its first thousand messages, in MB: for the 400 tables that it may hold
+0.16 MB each, for classes 22 MB, for searches 14 MB, and what Python does not give back between them."""
 PER_CONNECTION = 25
 _BODIES = {
     "/api/tables": {"preset": "king_of_the_hill", "seed": 3, "alpha": "link", "bravo": "no_agent", "clock": 30.5},
@@ -374,6 +375,7 @@ def run(server: ServerProcess, messages: int, seed: int, max_wait: float) -> int
     """Fuzz a server; return the exit status."""
     faults: list[str] = []
     witnesses = [Witness(server, "127.0.2", "link"), Witness(server, "127.0.3", "scripted")]  # forked before threads
+    os.nice(19)  # attackers have computers of their own: here they shall not take the server's processor
     players, counts, sent = Players(server), Counter[str](), 0
     table, secrets = server.open_table()
     challenge, pilot = server.open_flight()

@@ -254,6 +254,19 @@ def test_a_job_that_fails_raises_and_the_next_one_is_done():
     assert in_event_loop(test) == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux knows priorities of threads")
+def test_threads_for_what_takes_long_come_last():
+    async def test():
+        threads = requests.FairThreads("test", low_priority=True)
+        nice = await threads.run("one", lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        threads.close()
+        return nice
+
+    usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert in_event_loop(test) == min(usual + 10, 19)
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == usual
+
+
 @pytest.mark.parametrize(
     ("agent", "is_slow"),
     [

@@ -116,8 +116,8 @@ class Server:
         # What takes milliseconds never waits for what takes seconds. One quick thread: they would only wait for the
         # interpreter, and challenges rely on it.
         self._quick = requests.FairThreads("quick")
-        self._slow = requests.FairThreads("slow", _SLOW_THREADS)
-        self._files = requests.FairThreads("files", _FILE_THREADS)
+        self._slow = requests.FairThreads("slow", _SLOW_THREADS, low_priority=True)
+        self._files = requests.FairThreads("files", _FILE_THREADS, low_priority=True)
         self._hints = HintRoutes(tables, self._limits, self._quick, self._slow)
         self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
         self._flights = FlightRoutes(tables.folder, self._limits, self._quick, self._slow)

@@ -6,7 +6,10 @@ import hashlib
 import hmac
 import io
 import ipaddress
+import os
 import socket
+import sys
+import threading
 import time
 import tomllib
 import unicodedata
@@ -434,6 +437,13 @@ _MAX_JOBS = 2_000
 """That wait in one queue."""
 
 
+def _lower_priority() -> None:
+    """Let the other threads come first."""
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + 10, 19))
+
+
 class FairThreads:
     """Threads that serve clients in turn, so that who asks for much waits for himself only (fair queueing).
 
@@ -443,10 +453,11 @@ class FairThreads:
         name: name of the threads.
         num_threads: how many.
         max_waiting: how many jobs of a client may wait, those that are being done not counted.
+        low_priority: whether all other threads come first where processors are short; only Linux knows priorities of threads.
     """
 
-    def __init__(self, name: str, num_threads: int = 1, max_waiting: int = 120) -> None:
-        self._threads = ThreadPoolExecutor(num_threads, name)
+    def __init__(self, name: str, num_threads: int = 1, max_waiting: int = 120, low_priority: bool = False) -> None:
+        self._threads = ThreadPoolExecutor(num_threads, name, _lower_priority if low_priority else None)
         self._num_idle, self._max_running, self._max_waiting = num_threads, max(num_threads // 2, 1), max_waiting
         self._running: Counter[str] = Counter()
         self._waiting: OrderedDict[str, deque[tuple[Callable[[], Any], asyncio.Future[Any]]]] = OrderedDict()
