@@ -27,7 +27,7 @@ MAX_GAMES = 1 << 20
 
 _ACTION_TYPE = np.dtype(np.int64)
 _NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
-_NOT_IN_KEYS = ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count")
+_NOT_IN_KEYS = ("rng_key", "rng_counter", "illegal_orders", "outcome_count")
 """The fields of a game that say nothing about its position: streams, and the bookkeeping of the last phase."""
 _KEY_BYTES = np.concatenate(
     [
@@ -155,7 +155,7 @@ class Games:
         self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
         if not self.is_randomized:
             words = setup.as_words(self.state.rules)
-            setup.sample_rules(self.state.games[0], self.scenario, state.NOBODY, self.state.rules[0], words[0])
+            setup.write_sampled(self.scenario, state.NOBODY, (), self.state.rules[0], words[0])
 
     @classmethod
     def unseeded(cls, config: GameConfig, n: int) -> Self:
@@ -492,7 +492,6 @@ class Games:
             )
         )
         seen.hides_enemies = False
-        seen._forget_setup()
         seen.describe()
         seen.state.choices["legal"][:, side] = self.state.choices["legal"][:, side]
         return seen
@@ -522,13 +521,7 @@ class Games:
         self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
         streams = self.state.choices["stream"]
         streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
-        self._forget_setup()
         return self
-
-    def _forget_setup(self) -> None:
-        """Forget the keys of the setups, from which the streams that drew them can be computed, where no save needs them."""
-        if not self.is_randomized:
-            self.state.games["setup_key"] = 0
 
     # For environments and agents inside the package
 
@@ -609,15 +602,7 @@ class Games:
             self.state.outcomes[:] = games.state.outcomes
 
     def set_up_again(self) -> None:
-        """Set up all games from their variants and setup keys, which decide what the configuration leaves to chance.
-
-        A variant of -1 is found by the key as well, as that of a game for which it was sampled with these weights.
-        """
-        if self.is_randomized:
-            rules = self.state.rules
-            words = setup.as_words(rules)
-            for i in range(len(self)):
-                setup.sample_rules(self.state.games[i], self.scenario, int(rules[i].variant), rules[i], words[i])
+        """Set up all games by their rules as they are."""
         _compiled_reset()(self._rows, self.state, steps.NO_EPISODES, steps.NO_OPPONENTS, False)
         self.reveal()
 

@@ -55,7 +55,7 @@ class SolvedAgent(StatelessPlanner):
                 )
             self._known_config = game.config
         record = game.repeat(1).state.games
-        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count"):
+        for field in ("rng_key", "rng_counter", "illegal_orders", "outcome_count"):
             record[field] = 0
         return self._strategy(record.tobytes(), side)
 
