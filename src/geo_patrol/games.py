@@ -16,7 +16,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps, turn
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.errors import show, suggest
+from geo_patrol.errors import counted, show, suggest
 from geo_patrol.jit import resolve
 
 if TYPE_CHECKING:
@@ -430,7 +430,9 @@ class Games:
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             from geo_patrol.game import Game  # noqa: PLC0415 - a game is made of games
 
-            game = self._take(np.array([range(len(self))[rows]]))
+            if not -len(self) <= rows < len(self):  # loops over the games end by it, too
+                raise IndexError(f"index {rows} is out of range for {counted(len(self), 'game')}")
+            game = self._take(np.array([rows % len(self)]))
             if len(self) > 1:
                 game.state.games["outcome_count"] = 0  # outcomes are only kept of single games
             return Game.from_games(game)
@@ -477,7 +479,12 @@ class Games:
 
         Args:
             side: 0 alpha, 1 bravo.
+
+        Raises:
+            ValueError: it is neither.
         """
+        if side not in range(state.NUM_SIDES):
+            raise ValueError(f"side must be 0 (alpha) or 1 (bravo), got {show(side)}")
         if not self.hides_enemies:
             return self.copy()
         beliefs, sightings = (state.copy_records(array) for array in self.state.sight)
