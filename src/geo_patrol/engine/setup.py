@@ -194,7 +194,7 @@ def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
     of their own.
     """
     has_variant = rules.variant != state.NOBODY
-    data = config.with_variant(config.variants[rules.variant]) if has_variant else config.to_dict()
+    data = next(itertools.islice(config.with_variants(), int(rules.variant), None)) if has_variant else config.to_dict()
     sides = {name: _sampled_side(rules, side) for side, name in enumerate(SIDE_NAMES)}
     return GameConfig.model_validate(data | sides | {"mirror": False})
 
