@@ -171,7 +171,7 @@ SAVED = [
     ("chance.key", -1, "chance.key = -1: input should be greater than or equal to 0"),
     ("chance.key", 1.0, "chance.key = 1.0: input should be a valid integer"),
     ("chance.counter", 2**64, "chance.counter = 18446744073709551616: input should be less than"),
-    ("chance.setup_key", MISSING, "chance.setup_key"),
+    ("chance.setup_key", -1, "chance.setup_key = -1: input should be greater than or equal to 0"),
     ("chance.dice", 6, "chance.dice = 6: extra inputs are not permitted"),
     ("position.turn", -1, "position.turn = -1: input should be greater than or equal to 0"),
     ("position.turn", 10**9, "position.turn = 1000000000: input should be less than or equal to 10000"),

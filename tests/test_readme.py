@@ -26,7 +26,8 @@ def test_examples_of_the_readme():
 @pytest.mark.parametrize(
     "document", [document.name for document in sorted((ROOT / "docs").glob("*.md")) if ">>>" in document.read_text()]
 )
-def test_examples_of_the_docs(document):
+def test_examples_of_the_docs(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a reader may have no clone of the repository
     result = doctest.testfile(str(ROOT / "docs" / document), module_relative=False, encoding="utf-8")
     assert result.attempted > 1
     assert result.failed == 0

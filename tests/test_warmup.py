@@ -10,7 +10,8 @@ from geo_patrol.cli.app import app
 
 USE = """
 import numba.core.event
-from geo_patrol import geo_patrol_v0, make_vec, play_match
+from geo_patrol import ExactBoard, geo_patrol_v0, load_config, make_agent, make_vec, play_match, solve
+from geo_patrol.agents import SolvedAgent
 
 class Compiled(numba.core.event.Listener):
     def on_start(self, event):
@@ -27,10 +28,13 @@ for options in ({}, {"observation": "tokens"}, {"opponent": "random"}, {"opponen
     envs.reset(seed=0)
     envs.step(envs.sample_actions())
 play_match("scripted", "random", games=2, seed=0)
+duel = load_config("duel", {"turn_limit": 1})
+play_match(SolvedAgent(solve(duel)), "random", config=duel, games=2, seed=0)
+ExactBoard(duel).exploitability(make_agent("random"))
 """
 
 
-def test_warmup_compiles_what_environments_and_scripted_matches_call():
+def test_warmup_compiles_what_environments_matches_and_solutions_call():
     result = CliRunner().invoke(app, ["warmup"])
     assert result.exit_code == 0, result.output
     pieces = [line.partition(":")[0] for line in result.stdout.splitlines()]

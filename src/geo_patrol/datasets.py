@@ -220,7 +220,7 @@ class ReplayDataset:
                 env=env,
                 observation_space=masked(box(first.config, self.encoding)),
                 action_space=OrderSpace(),
-                **metadata,
+                **{"eval_env": env} | metadata,  # as it would be without, but for a warning
             )
         except BaseException:
             if num_written:  # half of a data set, and a new one: Minari writes into no other

@@ -434,7 +434,7 @@ class Game:
         """
         positions, probabilities = outcome_distribution(self._game, self._rules, self._check_both(alpha, bravo))
         games = self.repeat(len(positions))
-        for stream in ("rng_key", "rng_counter", "setup_key"):
+        for stream in ("rng_key", "rng_counter"):
             positions[stream] = games.state.games[stream]
         games.state = games.state._replace(games=positions)
         games.step(np.zeros((len(games), len(SIDES), state.SATELLITES), np.int64))  # all have acted: the drift

@@ -16,7 +16,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps, turn
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.errors import show, suggest
+from geo_patrol.errors import counted, show, suggest
 from geo_patrol.jit import resolve
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MAX_GAMES = 1 << 20
 
 _ACTION_TYPE = np.dtype(np.int64)
 _NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
-_NOT_IN_KEYS = ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count")
+_NOT_IN_KEYS = ("rng_key", "rng_counter", "illegal_orders", "outcome_count")
 """The fields of a game that say nothing about its position: streams, and the bookkeeping of the last phase."""
 _KEY_BYTES = np.concatenate(
     [
@@ -155,7 +155,7 @@ class Games:
         self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
         if not self.is_randomized:
             words = setup.as_words(self.state.rules)
-            setup.sample_rules(self.state.games[0], self.scenario, state.NOBODY, self.state.rules[0], words[0])
+            setup.write_sampled(self.scenario, state.NOBODY, (), self.state.rules[0], words[0])
 
     @classmethod
     def unseeded(cls, config: GameConfig, n: int) -> Self:
@@ -430,7 +430,9 @@ class Games:
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             from geo_patrol.game import Game  # noqa: PLC0415 - a game is made of games
 
-            game = self._take(np.array([range(len(self))[rows]]))
+            if not -len(self) <= rows < len(self):  # loops over the games end by it, too
+                raise IndexError(f"index {rows} is out of range for {counted(len(self), 'game')}")
+            game = self._take(np.array([rows % len(self)]))
             if len(self) > 1:
                 game.state.games["outcome_count"] = 0  # outcomes are only kept of single games
             return Game.from_games(game)
@@ -477,7 +479,12 @@ class Games:
 
         Args:
             side: 0 alpha, 1 bravo.
+
+        Raises:
+            ValueError: it is neither.
         """
+        if side not in range(state.NUM_SIDES):
+            raise ValueError(f"side must be 0 (alpha) or 1 (bravo), got {show(side)}")
         if not self.hides_enemies:
             return self.copy()
         beliefs, sightings = (state.copy_records(array) for array in self.state.sight)
@@ -492,7 +499,6 @@ class Games:
             )
         )
         seen.hides_enemies = False
-        seen._forget_setup()
         seen.describe()
         seen.state.choices["legal"][:, side] = self.state.choices["legal"][:, side]
         return seen
@@ -522,13 +528,7 @@ class Games:
         self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
         streams = self.state.choices["stream"]
         streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
-        self._forget_setup()
         return self
-
-    def _forget_setup(self) -> None:
-        """Forget the keys of the setups, from which the streams that drew them can be computed, where no save needs them."""
-        if not self.is_randomized:
-            self.state.games["setup_key"] = 0
 
     # For environments and agents inside the package
 
@@ -609,15 +609,7 @@ class Games:
             self.state.outcomes[:] = games.state.outcomes
 
     def set_up_again(self) -> None:
-        """Set up all games from their variants and setup keys, which decide what the configuration leaves to chance.
-
-        A variant of -1 is found by the key as well, as that of a game for which it was sampled with these weights.
-        """
-        if self.is_randomized:
-            rules = self.state.rules
-            words = setup.as_words(rules)
-            for i in range(len(self)):
-                setup.sample_rules(self.state.games[i], self.scenario, int(rules[i].variant), rules[i], words[i])
+        """Set up all games by their rules as they are."""
         _compiled_reset()(self._rows, self.state, steps.NO_EPISODES, steps.NO_OPPONENTS, False)
         self.reveal()
 

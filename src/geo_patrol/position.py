@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from geo_patrol.board import EARTH, azimuth_of, ring_of, sector_at
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TITLE, MAX_TURNS, MAX_WEIGHT, GameConfig
-from geo_patrol.engine import state
+from geo_patrol.engine import setup, state
 from geo_patrol.engine.sight import phase_number
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.games import Games
@@ -32,6 +32,7 @@ _Score = Annotated[int, Field(ge=0, le=MAX_TURNS * MAX_POINTS + MAX_WEIGHT * MAX
 _Fleet = Annotated[list[_Int16], Field(min_length=2, max_length=state.SATELLITES)]
 _Flags = Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=state.SATELLITES)]
 _Both = Field(min_length=2, max_length=2)
+_MAX_SAMPLED = 100
 
 FLEET_FIELDS = ("sector", "fuel", "ammo")
 SIDE_FIELDS = ("goal", "score")
@@ -183,9 +184,12 @@ class _Data(BaseModel):
 class _RandomStreams(_Data):
     key: _UInt64
     counter: _UInt64
-    setup_key: _UInt64
+    setup_key: _UInt64 | None = None
+    """The key from whose stream everything was sampled: in older files, instead of what follows."""
     variant: Annotated[str, Field(max_length=MAX_TITLE)] | None = None
-    """Its name; None if there is none, and in older files, where it follows from the setup key."""
+    """Its name, if there is one."""
+    sampled: Annotated[list[int | float], Field(max_length=_MAX_SAMPLED)] | None = None
+    """What was sampled for the game, see ``engine.setup.read_sampled``."""
 
 
 _KNOWN_FIELDS = (*FLEET_FIELDS, "destroyed")
@@ -262,18 +266,19 @@ class _SavedGame(SavedState):
 
 
 def save_game(games: Games, index: int = 0) -> dict[str, Any]:
-    """Return one game of a batch as plain data for ``json.dumps``.
-
-    Sampled values of the configuration are not saved but for the variant, whose weights may change: they are sampled again
-    from the stream of the game's setup.
-    """
+    """Return one game of a batch as plain data for ``json.dumps``."""
     return {"format": FORMAT, "version": VERSION, "config": games.config.to_dict(), **save_state(games, index)}
 
 
 def save_state(games: Games, index: int = 0) -> dict[str, Any]:
     """Return one game of a batch as ``save_game`` does, without its configuration."""
     game, variants = games.state.games[index], games.config.variants
-    variant = {"variant": variants[games.state.rules["variant"][index]].name} if variants else {}
+    sampled: dict[str, Any] = {}
+    if games.is_randomized:
+        rules = games.state.rules
+        variant = int(rules["variant"][index])
+        sampled = {"variant": variants[variant].name} if variants else {}
+        sampled["sampled"] = setup.read_sampled(games.scenario, variant, setup.as_words(rules)[index])
     known = {}
     if games.hides_enemies:
         known["known"] = [_Known.of(games, index, side).model_dump() for side in range(state.NUM_SIDES)]
@@ -281,8 +286,7 @@ def save_state(games: Games, index: int = 0) -> dict[str, Any]:
         "chance": {
             "key": int(game.rng_key),
             "counter": int(game.rng_counter),
-            "setup_key": int(game.setup_key),
-            **variant,
+            **sampled,
         },
         "position": Position.of(games, index).model_dump(),
         **known,
@@ -319,8 +323,18 @@ def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
     if chance.variant is not None and chance.variant not in names:
         right = f"one of {', '.join(names)}" if names else "left out, as the configuration has no variants"
         raise RecordingError(f"{where}: chance.variant must be {right}, got {show(chance.variant)}")
-    single.state.rules[0].variant = state.NOBODY if chance.variant is None else names.index(chance.variant)
-    game.setup_key = np.uint64(chance.setup_key)
+    if single.is_randomized:
+        variant = state.NOBODY if chance.variant is None else names.index(chance.variant)
+        rules, words = single.state.rules[0], setup.as_words(single.state.rules)[0]
+        if chance.setup_key is not None:
+            setup.sample_rules(game, np.uint64(chance.setup_key), single.scenario, variant, rules, words)
+        elif names and chance.variant is None:
+            raise RecordingError(f"{where}: chance.variant must be one of {', '.join(names)}")
+        else:
+            try:
+                setup.write_sampled(single.scenario, variant, chance.sampled or (), rules, words)
+            except ValueError as error:
+                raise RecordingError(f"{where}: chance.{error}") from None
     single.set_up_again()
     start = game.copy()
     saved.position.write(single, where)

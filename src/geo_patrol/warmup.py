@@ -4,10 +4,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from geo_patrol.agents.basic import RandomAgent
+from geo_patrol.agents.solved import SolvedAgent
 from geo_patrol.config.presets import load_config
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.vector import make_vec
-from geo_patrol.evaluation.match import warm_up
+from geo_patrol.evaluation.exploitability import ExactBoard
+from geo_patrol.evaluation.match import play_match, warm_up
 from geo_patrol.flight.envs import SpaceshipCommander
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve
@@ -91,7 +94,9 @@ def compile_hidden_enemies() -> None:
 
 
 def _compile_solver() -> None:
-    solve_exactly(load_config({"extends": "duel", "turn_limit": 1}))
+    config = load_config({"extends": "duel", "turn_limit": 1})
+    play_match(SolvedAgent(solve_exactly(config)), "random", config=config, games=2, seed=0)
+    ExactBoard(config).exploitability(RandomAgent())
 
 
 _PIECES: dict[str, Callable[[], None]] = {

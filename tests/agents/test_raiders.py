@@ -275,6 +275,8 @@ def test_names_carry_the_parameters_that_differ():
         ("raider:lead=nan", "lead = 'nan'"),
         ("scripted:home_share=2", "home_share = '2': Input should be less than or equal to 1"),
         ("turtle:defenders=3", "agent 'turtle:defenders=3': 'turtle' takes no parameters"),
+        ("solved", "agent 'solved' needs the file that geo-patrol solve has written: 'solved:FILE'"),
+        ("solved:,score", "agent 'solved' needs the file that geo-patrol solve has written: 'solved:FILE'"),
     ],
 )
 def test_wrong_names_and_parameters(name, message):

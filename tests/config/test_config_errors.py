@@ -108,6 +108,11 @@ OVERRIDES = [
         "variants.0.bravo.odds.shoot.0 must be a number from 0 to 1, got 2",
     ),
     ("variants", [{"name": "a"}] * 101, "variants must be at most 100, got '101 variants'"),
+    (
+        "variants",
+        [{"name": "a", "alpha": {"hva": {"fuel": {"choices": [1] * 1000}}}}] * 11,
+        "must be few enough for 10,000 choices in all, those that they share counted for each, got '11 variants with 11,000",
+    ),
 ]
 
 

@@ -98,6 +98,18 @@ def test_agents_that_fail_end_a_play_out():
         Games("duel", 2, seed=1).play_out("random", Failing())
 
 
+def test_games_that_are_not_there():
+    batch = Games("duel", 2, seed=1)
+    assert [game.key for game in batch] == [batch[0].key, batch[1].key]
+    assert batch[-2] == batch[0]
+    for index in (2, -3, np.int64(2)):
+        with pytest.raises(IndexError, match=f"index {index} is out of range for 2 games"):
+            batch[index]
+    for side in (2, -1, "alpha", None):
+        with pytest.raises(ValueError, match=f"side must be 0 \\(alpha\\) or 1 \\(bravo\\), got {side!r}"):
+            batch.seen_by(side)
+
+
 def test_faulty_arguments_of_play_outs():
     class Remembering(IdleAgent):
         act_seeded = None

@@ -14,11 +14,14 @@ from geo_patrol import Game, Games, OrderError, RecordingError, geo_patrol_v0, l
 from geo_patrol.board import adjacent_sectors, are_within, retrograde, ring_of
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.observe import NUM_SIGHT_FEATURES
+from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, SATELLITES
 from geo_patrol.sessions.advice import hva_threat
 from geo_patrol.sides import SIDES, enemy_of
 from geo_patrol.textplay import legal_orders_text, observe_text, read_answer
 
+GAMMA = 0x9E3779B97F4A7C15
+"""What a random stream advances by."""
 FAR = 512
 """A range that reaches across every board."""
 KNOWN = ("turn", "phase", "done", "reasons", "goal", "goal_points", "score", "sector", "fuel", "ammo", "destroyed")
@@ -361,7 +364,45 @@ def test_a_view_says_nothing_of_the_random_stream_or_of_what_the_other_side_sees
     seen = game.seen_by("alpha")
     assert not seen.as_games().state.choices["stream"].any()
     assert seen.unseen("alpha") == (0,) * 11
-    assert not any(seen.as_games().state.games[name][0] for name in ("rng_key", "rng_counter", "setup_key"))
+    assert not any(seen.as_games().state.games[name][0] for name in ("rng_key", "rng_counter"))
+
+
+def unmixed(number):
+    """Return the number of which ``rng.mix`` made this one: it can be computed, as all that a stream holds."""
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        found = number
+        for _ in range(64 // shift):
+            found = number ^ found >> shift
+        number = found * pow(factor, -1, 2**64) % 2**64
+    return number
+
+
+def numbers_of(value):
+    """Return all whole numbers of plain data or of a game's arrays."""
+    if isinstance(value, np.ndarray):
+        return np.frombuffer(value.tobytes(), np.uint64, value.nbytes // 8).tolist()
+    if isinstance(value, (dict, list, tuple)):
+        return [
+            number for part in (value.values() if isinstance(value, dict) else value) for number in numbers_of(part)
+        ]
+    return [value] if isinstance(value, int) else []
+
+
+@pytest.mark.parametrize("config", ["geo_patrol", "generalization/train"])
+def test_the_random_stream_cannot_be_computed_from_what_a_planner_gets(config):
+    game = play_on(Game(config, seed=2, overrides={"both.sensor_range": 2}), 8, seed=4)
+    key, used = (int(game.as_games().state.games[name][0]) for name in ("rng_key", "rng_counter"))
+    drawn = int(stream_number(np.uint64(key), np.uint64(3)))
+    assert unmixed(drawn) == (key + 4 * GAMMA) % 2**64
+
+    def reveals(received):
+        """Return whether one of the numbers in it is the key, or was drawn from the stream."""
+        held = {*numbers_of(received.save()), *numbers_of(tuple(received.as_games().state))}
+        return any({number, unmixed(number)} & {(key + i * GAMMA) % 2**64 for i in range(used + 1)} for number in held)
+
+    assert reveals(game)
+    for received in (game.seen_by("alpha"), game.fork(1), game.seen_by("alpha").fork(1), game.repeat(2).reseed(1)[0]):
+        assert not reveals(received)
 
 
 @given(configs(), seeds, st.integers(1, 4), st.sampled_from(SIDES), st.integers(0, 30))

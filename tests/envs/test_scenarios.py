@@ -1,11 +1,16 @@
 """Scenarios with names: which variant and which values a game has, and weights of variants that change."""
 
+import contextlib
 import json
+import math
 import re
 
 import gymnasium
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import seeds
 from vector_reference import Singles, assert_plays_as_singles
 
 from geo_patrol import (
@@ -18,6 +23,7 @@ from geo_patrol import (
     make_vec,
     observation_names,
 )
+from geo_patrol.engine.rng import GAME_STREAM, stream_keys, stream_number
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.evaluation import play_match
 from geo_patrol.replays import ReplayReader, check
@@ -328,29 +334,82 @@ def test_restored_environments_keep_their_weights():
         assert infos["alpha"]["variant"] == 2
 
 
-def test_saved_games_without_the_variant_are_read():
+def as_older(saved, seed, *, has_variant=False):
+    """Return what an older version saved: the key of the stream, the first of the game's, from which all was sampled."""
+    data = json.loads(json.dumps(saved))
+    for i, state in enumerate(data.get("games", [data.get("game", data)])):
+        (key,) = stream_keys(np.array([seed + i], np.uint64), GAME_STREAM)
+        chance = state["chance"]
+        del chance["sampled"]
+        chance["setup_key"] = int(stream_number(key, np.uint64(0)))
+        if not has_variant:
+            del chance["variant"]
+    return data
+
+
+@pytest.mark.parametrize("has_variant", [True, False])
+def test_saved_games_of_older_versions_are_read(has_variant):
     for seed in range(6):
         game = Game(CONFIG, seed=seed)
-        saved = game.save()
-        del saved["chance"]["variant"]
-        restored = Game.restore(saved)
+        restored = Game.restore(as_older(game.save(), seed, has_variant=has_variant))
         assert (restored, restored.config) == (game, game.config)
 
 
-def with_repeated_names(saved):
-    """Return what an older version saved, in which variants could share a name and followed from the setup key alone."""
-    text = json.dumps(saved).replace('"rich"', '"alike"').replace('"apart"', '"alike"')
-    data = json.loads(text)
-    for state in data.get("games", [data.get("game", data)]):
-        del state["chance"]["variant"]
-    return data
+@given(st.data(), seeds)
+def test_saved_games_hold_what_was_sampled(data, seed):
+    game = Game(CONFIG, seed=seed)
+    saved = json.loads(json.dumps(game.save()))
+    restored = Game.restore(saved)
+    assert (restored, restored.config) == (game, game.config)
+    assert restored.save()["chance"] == saved["chance"]
+    values = saved["chance"]["sampled"]
+    i = data.draw(st.integers(0, len(values) - 1))
+    values[i] = data.draw(st.sampled_from([-1, 101, 2.5, math.nan, True, "3", None]) | st.integers() | st.floats())
+    with contextlib.suppress(RecordingError):  # or another value that can be sampled
+        config = Game.restore(saved).config
+        for side in SIDES:
+            values = config.side(side)
+            assert 2 <= values.patrols.count <= 5
+            assert 40 <= values.patrols.fuel <= 100
+            assert 0.25 <= values.odds.shoot[0] <= 0.75
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"variant": None}, "saved game: chance.variant must be one of alike, rich, apart"),
+        ({"sampled": None}, "saved game: chance.sampled must have 6 values, got 0"),
+        ({"sampled": [2, 40, 0.5, 2, 40]}, "saved game: chance.sampled must have 6 values, got 5"),
+        ({"sampled": [6, 40, 0.5, 2, 40, 0.5]}, "saved game: chance.sampled.0 must be an integer from 2 to 5, got 6"),
+        ({"sampled": [2, 40.5, 0.5, 2, 40, 0.5]}, "chance.sampled.1 must be an integer from 40 to 100, got 40.5"),
+        ({"sampled": [2, 40, 1, 2, 40, 0.5]}, "saved game: chance.sampled.2 must be a number from 0.25 to 0.75, got 1"),
+        ({"sampled": [2, 40, math.nan, 2, 40, 0.5]}, "chance.sampled.2 must be a number from 0.25 to 0.75, got nan"),
+        ({"variant": "alike"}, "saved game: chance.sampled must have 3 values, got 6"),
+        ({"variant": "apart"}, "saved game: chance.sampled must have 7 values, got 6"),
+        (
+            {"variant": "apart", "sampled": [2, 2, 40, 0.5, 2, 40, 0.5]},
+            "sampled.0 must be an integer from 0 to 1, got 2",
+        ),
+    ],
+)
+def test_saved_games_of_what_cannot_be_sampled_are_refused(changes, message):
+    saved = Game(CONFIG, seed=4).save()
+    assert saved["chance"]["variant"] == "rich"
+    saved["chance"] |= changes
+    with pytest.raises(RecordingError, match=re.escape(message)):
+        Game.restore(saved)
+
+
+def with_repeated_names(saved, seed):
+    """Return what an older version saved, in which variants could share a name."""
+    return json.loads(json.dumps(as_older(saved, seed)).replace('"rich"', '"alike"').replace('"apart"', '"alike"'))
 
 
 def test_saved_games_whose_variants_share_a_name_are_read():
     fields = []
     for seed in range(6):
         game = Game(CONFIG, seed=seed)
-        restored = Game.restore(with_repeated_names(game.save()))
+        restored = Game.restore(with_repeated_names(game.save(), seed))
         assert restored.key == game.key
         assert Game.restore(restored.save()) == restored
         fields.append(restored.config.variant)
@@ -364,7 +423,7 @@ def test_saved_environments_whose_variants_share_a_name_are_read():
     for make in (geo_patrol_v0.parallel_env, lambda config: make_vec(config, 3)):
         env, other = make(config=CONFIG), make(config=config)
         env.reset(seed=2)
-        other.restore(with_repeated_names(env.save()))
+        other.restore(with_repeated_names(env.save(), 2))
         games = [each.game(*([1] if hasattr(each, "num_envs") else [])) for each in (env, other)]
         assert games[0].key == games[1].key
 

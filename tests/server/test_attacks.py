@@ -20,6 +20,7 @@ pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
 
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.replays import check, files, read_replay
 from geo_patrol.server import classes, local, requests, store
@@ -176,6 +177,16 @@ def test_a_scenario_of_thousands_of_keys_is_refused_before_it_is_parsed(client, 
     text = "\n".join(f"k{number:x}=1" for number in range(7_000))
     assert "more than 3,000 values" in client.post("/api/tables", json={"scenario": text}).json()["text"]
     assert parsed == []
+
+
+@pytest.mark.parametrize("path", ["tables", "scenario"])
+def test_a_scenario_whose_variants_repeat_many_choices_is_refused_before_they_are_checked(client, monkeypatch, path):
+    monkeypatch.setattr(GameConfig, "with_variants", None)
+    variants = "\n".join(f'[[variants]]\nname = "{number}"' for number in range(100))
+    text = f'extends = "geo_patrol"\nboth.hva.fuel = {{ choices = {[1] * 900} }}\n{variants}'
+    answer = client.post(f"/api/{path}", json={"scenario": text})
+    assert "must be few enough for 10,000 choices in all" in answer.json()["text"]
+    assert "100 variants with 180,000 choices" in answer.json()["text"]
 
 
 def test_scenarios_are_read_in_a_thread(client, monkeypatch):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.engine.state import NOOP, SATELLITES
-from geo_patrol.errors import AgentError
+from geo_patrol.errors import AgentError, SolvingError
 from geo_patrol.game import Game
 from geo_patrol.solving import REWARDS, GameSolution, Reward, Strategy, read_solution
 
@@ -55,7 +55,7 @@ class SolvedAgent(StatelessPlanner):
                 )
             self._known_config = game.config
         record = game.repeat(1).state.games
-        for field in ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count"):
+        for field in ("rng_key", "rng_counter", "illegal_orders", "outcome_count"):
             record[field] = 0
         return self._strategy(record.tobytes(), side)
 
@@ -80,11 +80,13 @@ class SolvedAgent(StatelessPlanner):
         return orders
 
 
-def read_solved(text: str) -> SolvedAgent:
+def read_solved(text: str = "") -> SolvedAgent:
     """Make an agent as its name says after the colon: ``FILE``, or ``FILE,score``.
 
     Raises:
-        SolvingError: the file is no solution.
+        SolvingError: there is no file, or it is no solution.
     """
     path = text.removesuffix(SCORE)
+    if not path:
+        raise SolvingError("agent 'solved' needs the file that geo-patrol solve has written: 'solved:FILE'")
     return SolvedAgent(read_solution(path), "score" if text.endswith(SCORE) else "outcome", f"solved:{text}")

@@ -88,7 +88,7 @@ def _override(data: Data, key: Any, value: Any) -> None:
 def _validate(data: Data, origin: str) -> GameConfig:
     refuse_faults(origin, GameConfig, [("", data)])
     config = GameConfig.model_validate(data)
-    variants = ((f"variants.{index}.", config.with_variant(one)) for index, one in enumerate(config.variants))
+    variants = ((f"variants.{index}.", data) for index, data in enumerate(config.with_variants()))
     refuse_faults(origin, GameConfig, variants)
     return config
 

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from geo_patrol.board import MAX_RING
-from geo_patrol.config.toml_files import Choice, Range, has_ranges, is_range_table, merge, to_plain
+from geo_patrol.config.toml_files import Choice, Range, count_choices, has_ranges, is_range_table, merge, to_plain
 from geo_patrol.errors import ConfigError, counted, printable, show
 
 _MAX_FAULTS = 20
@@ -212,6 +212,8 @@ MAX_WEIGHT = 100
 MAX_SENSOR_RANGE = 1 << (MAX_RING - 1)
 """The most steps between two sectors of any board: half of its ring, where it has no other."""
 MAX_VARIANTS = 100
+MAX_VARIANTS_CHOICES = 10_000
+"""Each variant is a configuration to check: a hundred with all the choices that a file can hold would take half a minute."""
 MAX_TITLE, MAX_DESCRIPTION = 200, 1_000
 
 Title = Annotated[str, AfterValidator(lambda text: printable(text, MAX_TITLE))]
@@ -413,6 +415,15 @@ class GameConfig(_ConfigTable):
     def _check_variants(self) -> Self:
         if len(self.variants) > MAX_VARIANTS:
             raise wrong_key("variants", f"{len(self.variants)} variants", f"at most {MAX_VARIANTS}")
+        if self.variants:
+            shared = count_choices([self.alpha.model_dump(), self.bravo.model_dump()])
+            choices = sum(shared + count_choices([variant.alpha, variant.bravo]) for variant in self.variants)
+            if choices > MAX_VARIANTS_CHOICES:
+                found = f"{len(self.variants)} variants with {choices:,} choices"
+                right = (
+                    f"few enough for {MAX_VARIANTS_CHOICES:,} choices in all, those that they share counted for each"
+                )
+                raise wrong_key("variants", found, right)
         return self
 
     def side(self, name: str) -> SideConfig:
@@ -434,13 +445,13 @@ class GameConfig(_ConfigTable):
         sides = any(side.sensor_range is not None for side in (self.alpha, self.bravo))
         return sides or any("sensor_range" in {**each.alpha, **each.bravo} for each in self.variants)
 
-    def with_variant(self, variant: Variant) -> dict[str, Any]:
-        """Return the configuration as plain data, with the changes of one of its variants."""
+    def with_variants(self) -> Iterator[dict[str, Any]]:
+        """Yield the configuration as plain data with the changes of each of its variants; do not modify what they share."""
         data = self.to_dict()
         del data["variants"]
-        data["variant"] = variant.name
-        mirror = {} if variant.mirror is None else {"mirror": variant.mirror}
-        return merge(data, {"alpha": variant.alpha, "bravo": variant.bravo} | mirror)
+        for variant in self.variants:
+            changes = {"variant": variant.name, "alpha": variant.alpha, "bravo": variant.bravo}
+            yield merge(data, changes if variant.mirror is None else {**changes, "mirror": variant.mirror})
 
     def scenarios(self) -> "list[tuple[int, GameConfig]]":
         """Return the configurations that a reset samples from, each with its relative frequency.
@@ -449,4 +460,5 @@ class GameConfig(_ConfigTable):
         """
         if not self.variants:
             return [(1, self)]
-        return [(each.chance, GameConfig.model_validate(self.with_variant(each))) for each in self.variants]
+        configs = map(GameConfig.model_validate, self.with_variants())
+        return [(variant.chance, config) for variant, config in zip(self.variants, configs, strict=True)]

@@ -57,6 +57,14 @@ def has_ranges(value: Any) -> bool:
     return isinstance(value, list) and any(map(has_ranges, value))
 
 
+def count_choices(value: Any) -> int:
+    """Return the number of choices in plain data, those of all values together."""
+    if isinstance(value, Mapping):
+        choices = value["choices"] if is_range_table(value) and "choices" in value else None
+        return len(choices) if isinstance(choices, (list, tuple)) else sum(map(count_choices, value.values()))
+    return sum(map(count_choices, value)) if isinstance(value, (list, tuple)) else 0
+
+
 MAX_FILE_BYTES = 1 << 16
 MAX_DEPTH = 16
 _MAX_DOTS = 200

@@ -250,7 +250,7 @@ def _collide(
 def _write_positions(paid: Records, ends: dict[_CollisionState, float]) -> tuple[Records, NDArray[np.float64]]:
     """Carry out every end in a copy of the position, and merge equal positions."""
     positions = copy_records(paid, np.zeros(len(ends), np.int64))
-    for field in ("rng_key", "rng_counter", "setup_key", "outcome_count"):
+    for field in ("rng_key", "rng_counter", "outcome_count"):
         positions[field] = 0
     sectors = positions["sector"].reshape(len(ends), -1)
     for i, end in enumerate(ends):

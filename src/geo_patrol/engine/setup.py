@@ -7,7 +7,7 @@ places the satellites.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,6 +21,7 @@ from geo_patrol.engine import state
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.turn import fuel_points
+from geo_patrol.errors import show
 from geo_patrol.jit import jit, jitable, jitable_call
 from geo_patrol.sides import SIDES as SIDE_NAMES
 
@@ -193,7 +194,7 @@ def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
     of their own.
     """
     has_variant = rules.variant != state.NOBODY
-    data = config.with_variant(config.variants[rules.variant]) if has_variant else config.to_dict()
+    data = next(itertools.islice(config.with_variants(), int(rules.variant), None)) if has_variant else config.to_dict()
     sides = {name: _sampled_side(rules, side) for side, name in enumerate(SIDE_NAMES)}
     return GameConfig.model_validate(data | sides | {"mirror": False})
 
@@ -300,6 +301,12 @@ def sample_words(game: state.Record, scenario: Scenario, variant: int, words: Wo
     for i in range(len(scenario.draws)):
         if scenario.draws[i, 0] == variant:
             sample_value(game, scenario, scenario.draws[i], words)
+    mirror_words(scenario, variant, words)
+
+
+@jitable
+def mirror_words(scenario: Scenario, variant: int, words: Words) -> None:
+    """Give bravo alpha's values where the variant says so."""
     if scenario.mirrored[variant]:
         for i in range(len(scenario.mirror)):
             words[scenario.mirror[i, 1]] = words[scenario.mirror[i, 0]]
@@ -333,38 +340,91 @@ def complete_side(rules: state.Record, side: int) -> None:
 
 
 @jitable
-def sample_rules(game: state.Record, scenario: Scenario, variant: int, rules: state.Record, words: Words) -> None:
-    """Sample the rules of a game from the stream of its setup key.
+def complete_rules(rules: state.Record) -> None:
+    """Write what follows from the values of the configuration."""
+    for side in range(state.NUM_SIDES):
+        complete_side(rules, side)
+    write_rule_features(rules)
 
-    The game's own stream stays as it is: whoever samples the rules again, for a save or a fork, learns nothing of its
-    random numbers.
+
+@jitable
+def sample_rules(
+    game: state.Record, key: np.uint64, scenario: Scenario, variant: int, rules: state.Record, words: Words
+) -> None:
+    """Sample the rules of a game from a stream of their own; the game's stream stays as it is.
 
     Args:
         game: the game.
+        key: key of the stream. The game's stream can be computed from it, so nobody keeps it.
         scenario: what is sampled from.
         variant: index of the variant, where it is known: the weights may have been others when it was sampled. -1 samples it.
         rules: the rules, modified in place.
         words: the memory of ``rules``.
     """
-    key, counter = game.rng_key, game.rng_counter
-    game.rng_key = game.setup_key
+    games_key, counter = game.rng_key, game.rng_counter
+    game.rng_key = key
     game.rng_counter = np.uint64(0)
     sample_words(game, scenario, variant, words)
-    game.rng_key = key
+    game.rng_key = games_key
     game.rng_counter = counter
-    for side in range(state.NUM_SIDES):
-        complete_side(rules, side)
-    write_rule_features(rules)
+    complete_rules(rules)
 
 
 @jit
 def sample_rules_of_games(
     rows: NDArray[np.int64], games: state.Records, rules: state.Records, words: Words, scenario: Scenario
 ) -> None:
-    """Draw new setup keys for the games at ``rows``, and sample their rules; ``words``: the memory of ``rules``."""
+    """Sample the rules of the games at ``rows``, with keys from their streams; ``words``: the memory of ``rules``."""
     for i in rows:
-        games[i].setup_key = random_bits(games[i])
-        sample_rules(games[i], scenario, state.NOBODY, rules[i], words[i])
+        key = random_bits(games[i])
+        sample_rules(games[i], key, scenario, state.NOBODY, rules[i], words[i])
+
+
+def read_sampled(scenario: Scenario, variant: int, words: Words) -> list[int | float]:
+    """Return what was sampled for a game, in the order of the draws of its variant: numbers, and indices of choices.
+
+    Args:
+        scenario: what was sampled from.
+        variant: index of the game's variant, -1 if the configuration has none.
+        words: the memory of its rules.
+    """
+    sampled: list[int | float] = []
+    for word, width, first, choices in scenario.draws[scenario.draws[:, 0] == max(variant, 0), 1:].tolist():
+        if choices == _REAL_RANGE:
+            sampled.append(float(words[word : word + 1].view(np.float64)[0]))
+        elif choices == _INTEGER_RANGE:
+            sampled.append(int(words[word]))
+        else:
+            rows = scenario.values[first : first + choices * width].reshape(choices, width)
+            sampled.append(int((rows == words[word : word + width]).all(axis=1).argmax()))
+    return sampled
+
+
+def write_sampled(
+    scenario: Scenario, variant: int, sampled: Sequence[int | float], rules: state.Record, words: Words
+) -> None:
+    """Write the rules of a game for which values were sampled, see ``read_sampled``; ``words``: the memory of ``rules``.
+
+    Raises:
+        ValueError: these cannot be sampled.
+    """
+    draws = scenario.draws[scenario.draws[:, 0] == max(variant, 0), 1:].tolist()
+    if len(sampled) != len(draws):
+        raise ValueError(f"sampled must have {len(draws)} values, got {len(sampled)}")
+    words[:] = scenario.variants[max(variant, 0)]
+    for i, (value, (word, width, first, choices)) in enumerate(zip(sampled, draws, strict=True)):
+        is_real = choices == _REAL_RANGE
+        ends = scenario.values[first : first + 2]
+        low, high = (0, choices - 1) if choices > 0 else (ends.view(np.float64) if is_real else ends).tolist()
+        if not low <= value <= high or (isinstance(value, float) and not is_real):
+            kind = "a number" if is_real else "an integer"
+            raise ValueError(f"sampled.{i} must be {kind} from {low} to {high}, got {show(value)}")
+        if choices > 0:
+            words[word : word + width] = scenario.values[first + width * int(value) :][:width]
+        else:
+            words[word] = np.array(value, np.float64 if is_real else np.int64).view(np.int64)
+    mirror_words(scenario, variant, words)
+    complete_rules(rules)
 
 
 @jitable

@@ -51,7 +51,6 @@ GAME = np.dtype(
     [
         ("rng_key", "u8"),
         ("rng_counter", "u8"),
-        ("setup_key", "u8"),  # key of the separate stream from which the last reset sampled the rules
         ("turn", "i4"),  # turns completed; the turn being played is one more. The last turn of a game is not counted
         ("outcome_count", "i4"),  # outcomes of the phase last played
         ("goal_points", "i4", (NUM_SIDES,)),  # so far

@@ -234,7 +234,7 @@ def clear_events(episode: Record) -> None:
 
 @jit
 def reset_games(
-    rows: NDArray[np.int64], state: State, episodes: EpisodeState, opponents: Opponents, draws_setup_keys: bool
+    rows: NDArray[np.int64], state: State, episodes: EpisodeState, opponents: Opponents, skips_keys: bool
 ) -> None:
     """Set up the games at ``rows``, and start new episodes of them.
 
@@ -243,13 +243,13 @@ def reset_games(
         state: the games, modified in place; their rules are complete.
         episodes: their episodes, modified in place.
         opponents: the opponents that new episodes choose from.
-        draws_setup_keys: whether setup keys have to be drawn; otherwise the rules were sampled from them.
+        skips_keys: whether the games' streams still have to pass by the keys with which rules are sampled.
     """
     games, rules, all_episodes = state.games, state.rules, episodes.records
     for k in range(len(rows)):
         i = rows[k]
-        if draws_setup_keys:
-            games[i].setup_key = random_bits(games[i])
+        if skips_keys:
+            random_bits(games[i])
         set_up_game(games[i], rules[i if len(rules) > 1 else 0])
         if len(all_episodes) > 0:
             start_episode(all_episodes[i], episodes.settings[0].alternates != 0, opponents)

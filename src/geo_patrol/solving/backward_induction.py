@@ -271,7 +271,7 @@ def start_of(config: GameConfig) -> tuple[state.Records, state.Records]:
             f"{config.title}: it has sensor ranges; only games in which both sides see everything are solved"
         )
     games, rules, *_ = Games(config, seed=0).state
-    for field in ("rng_key", "rng_counter", "setup_key"):
+    for field in ("rng_key", "rng_counter"):
         games[field] = 0
     return games, rules
 

@@ -39,7 +39,7 @@ MAX_OUTCOMES: Final = 1 << 16
 MAX_JOINT_ORDERS: Final = 1 << 20
 _CACHE: Final = 10_000
 _PARAMETERS: Final = {"config": "duel", "reward": "outcome", "chance_samples": -1}
-_STREAM_FIELDS: Final = ("rng_key", "rng_counter", "setup_key", "illegal_orders", "outcome_count")
+_STREAM_FIELDS: Final = ("rng_key", "rng_counter", "illegal_orders", "outcome_count")
 
 _COMMON = {
     "utility": pyspiel.GameType.Utility.ZERO_SUM,
