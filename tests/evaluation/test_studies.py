@@ -182,6 +182,22 @@ def test_studies_are_the_same_on_any_executor():
     assert tables(one) == tables(play_study(data, processes=1))
 
 
+def test_a_worker_compiles_what_all_of_them_play(monkeypatch):
+    called = []
+
+    class Workers(InlineExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            called.append(fn.func.__name__)
+            return super().submit(fn, *args, **kwargs)
+
+        def __exit__(self, *_):
+            called.append("end")
+
+    monkeypatch.setattr("geo_patrol.evaluation.study.ProcessExecutor", Workers)
+    play_study(SMALL, processes=2)
+    assert called == ["warm_up", *["play_in_worker"] * 4, "end"]
+
+
 def test_a_study_that_was_killed_goes_on(tmp_path):
     data = {**SMALL, "question": [QUESTION]}
     whole = play_study(data, folder=tmp_path)
