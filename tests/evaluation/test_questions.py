@@ -61,9 +61,9 @@ def test_a_threshold_is_found_where_the_rate_is_reached():
     assert answer.answer == "5"
     assert answer.interval[0] <= truth <= answer.interval[1]
     assert answer.interval[1] - answer.interval[0] <= 0.5
-    assert "the largest number of bravo's Patrols for which alpha wins at least 80 % of the games is 5" in answer.text
+    assert "the largest number of bravo's Patrols for which alpha wins at least 80% of the games is 5" in answer.text
     assert answer.answer_interval == ("5", "5")
-    assert "(95 % interval 5 to 5)" in answer.text
+    assert "(95% interval 5 to 5)" in answer.text
     games = {level.value: level.games for level in answer.levels}
     assert min(games[5], games[6]) >= max(games[1], games[8])
     assert sum(games.values()) == answer.games == sum(source.played.values())
@@ -73,15 +73,15 @@ def test_the_smallest_value_of_a_rate_that_rises():
     question = {**THRESHOLD, "find": "smallest", "measure": "bravo wins", "rate": 0.5}
     answered, _ = ask(question, lambda count, _: logistic(1.5 * (count - 3.4)))
     assert answered.answers[0].answer == "4"
-    assert answered.title == "How few Patrols may bravo have so that bravo wins at least 50 % of the games?"
-    assert "for which bravo wins at least 50 % of the games is 4" in answered.answers[0].text
+    assert answered.title == "How few Patrols may bravo have so that bravo wins at least 50% of the games?"
+    assert "for which bravo wins at least 50% of the games is 4" in answered.answers[0].text
 
 
 @pytest.mark.parametrize(
     ("chance", "answer", "words"),
     [
-        (0.99, "8", "alpha wins at least 80 % of the games with every number of bravo's Patrols from 1 to 8 (lowest: "),
-        (0.1, "none", "alpha does not reach 80 % with any number of bravo's Patrols from 1 to 8 (highest: "),
+        (0.99, "8", "alpha wins at least 80% of the games with every number of bravo's Patrols from 1 to 8 (lowest: "),
+        (0.1, "none", "alpha does not reach 80% with any number of bravo's Patrols from 1 to 8 (highest: "),
     ],
 )
 def test_a_rate_that_is_always_or_never_reached(chance, answer, words):
@@ -108,7 +108,7 @@ TURNS = {1: 0.999, 2: 0.99, 3: 0.988, 4: 0.888, 5: 0.885, 6: 0.956, 7: 0.799, 8:
 @pytest.mark.parametrize(
     ("find", "answer", "sentence"),
     [
-        ("largest", "6", r"At some smaller values the rate is lower: 8\d.\d % at 4 and 8\d.\d % at 5\."),
+        ("largest", "6", r"At some smaller values the rate is lower: 8\d.\d% at 4 and 8\d.\d% at 5\."),
         ("smallest", "1", "at 8"),
     ],
 )

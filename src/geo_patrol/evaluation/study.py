@@ -499,7 +499,7 @@ def is_rate(measure: str) -> bool:
 
 
 def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
-    """Return number of games, mean, 95 % interval, standard deviation and quantiles of a measure; a rate has no quantiles."""
+    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure; a rate has no quantiles."""
     values = _values_of(games, measure)
     mean, size = float(values.mean()), len(values)
     deviation = float(values.std(ddof=1)) if size > 1 else 0.0
