@@ -140,6 +140,23 @@ def test_a_fair_value_is_checked_by_new_games():
     assert source.played[5, ("scripted", "scripted"), 2] == 1000
 
 
+@pytest.mark.parametrize("middle", [4.1, 4.4, 4.6, 4.9])
+def test_the_interval_of_a_fair_value_has_the_values_closest_to_its_ends(middle):
+    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 4000, "check": 0}
+    answered, _ = ask(question, lambda count, _: 0.5 - 0.03 * (count - middle))
+    (found,) = answered.answers
+    assert found.interval[1] - found.interval[0] > 1
+    assert found.answer_interval == tuple(f"{end:.0f}" for end in found.interval)
+
+
+def test_the_interval_of_a_fair_value_ends_with_the_values_that_were_looked_at():
+    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 2000, "check": 0}
+    answered, _ = ask(question, lambda *_: 0.5)
+    (found,) = answered.answers
+    assert found.interval == (-math.inf, math.inf)
+    assert found.answer_interval == ("1", "8")
+
+
 def test_worth_is_the_difference_between_games_that_share_seeds():
     question = {"kind": "worth", "of": {"bravo.patrols.count": "-1"}, "games": 400}
     answered, source = ask(question, lambda count, _: 0.5 if count is None else 0.6)

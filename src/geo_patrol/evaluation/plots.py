@@ -513,8 +513,8 @@ def _draw_ranking(study: Study, answered: Answered, name: str, width: float) -> 
             _title(axis, study.plan.scenarios[scenario].name, 0.55 * width)
     _legend(figure, axes[0])
     caption = (
-        "How much it changes in the mean, up or down, when the factor alone moves, reckoned for its whole range (Morris' mean"
-        " absolute elementary effect), with 95% intervals."
+        "The mean change, up or down, when one factor alone moves, scaled to its whole range (Morris' mean absolute elementary"
+        " effect), with 95% intervals."
         if is_morris
         else "The share of the variance that goes away if the factor is fixed (Sobol' index of total order), with 95% intervals."
     )
@@ -569,7 +569,7 @@ def _draw_curves(study: Study, width: float) -> Iterator[NamedFigure]:
     _legend(figure, axes[0, 0])
     caption = "Means over all games after every turn; a game that is over keeps its last values."
     if len(plan.cells) > len(plan.scenarios):
-        caption = f"The first of the {len(plan.cells) // len(plan.scenarios):,} cells of the design only. {caption}"
+        caption = f"Only the first of the {len(plan.cells) // len(plan.scenarios):,} cells of the design. {caption}"
     if left_out:
         caption += f" {left_out:,} further scenarios and pairs of agents are in the study's tables."
     yield _named(study, "turns", "Turn by turn", caption, figure)

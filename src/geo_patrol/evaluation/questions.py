@@ -666,19 +666,18 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
     played = sorted(search.outcomes)
     means = np.interp(positions, positions[played], [search.outcomes[level].mean() for level in played])
 
-    def closest(place: float) -> int:
-        """Return that of the two levels beside a place whose rate is closest to half."""
-        beside = np.searchsorted(positions, np.clip(place, positions[0], positions[-1])) + np.array([-1, 0])
-        return int(min(np.clip(beside, 0, len(levels) - 1), key=lambda level: (abs(means[level] - 0.5), level)))
-
-    best = closest(search.turn(crossing.estimate))
+    after = np.searchsorted(positions, np.clip(search.turn(crossing.estimate), positions[0], positions[-1]))
+    beside = np.clip([after - 1, after], 0, len(levels) - 1).tolist()
+    best = min(beside, key=lambda level: (abs(means[level] - 0.5), level))
     ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    least, most = (value_text(levels[f(best, closest(end))]) for f, end in zip((min, max), ends, strict=True))
+    nearest = (int(np.abs(positions - end).argmin()) for end in np.clip(ends, positions[0], positions[-1]))
+    least, most = (value_text(levels[pick(best, level)]) for pick, level in zip((min, max), nearest, strict=True))
     subject, is_plural = has_in_words(name, levels[best])
-    text = f"With {short_pair(pair)}, {subject} {'come' if is_plural else 'comes'} closest to half"
+    text = f"With {short_pair(pair)}, {subject} {'make' if is_plural else 'makes'} the scenario fairest"
     text += f" (95% interval {least} to {most})"
     if math.isfinite(crossing.estimate):
-        text += f"; exactly half would be at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        place = f"{search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        text += f"; both sides would win half at {place}"
     else:
         text += f"; no value from {value_text(levels[0])} to {value_text(levels[-1])} is fair"
     text += f"; {search.spent:,} games"
@@ -768,13 +767,13 @@ _NOUNS = {
 
 
 def _effect_text(measure: str, difference: float) -> str:
-    """Return a difference as a sentence: "alpha wins 4.0 points less"; points of rates are percentage points."""
+    """Return a difference as a sentence: "alpha wins 4.0 percentage points less"."""
     size, more = abs(difference), "more" if difference >= 0 else "less"
     match measure:
         case "alpha wins" | "bravo wins":
-            return f"{measure} {100 * size:.1f} points {more}"
+            return f"{measure} {100 * size:.1f} percentage points {more}"
         case "draws":
-            return f"{100 * size:.1f} points {more} draws"
+            return f"{100 * size:.1f} percentage points {more} draws"
         case "alpha score" | "bravo score":
             return f"{measure.partition(' ')[0]} scores {size:.2f} {more}"
         case "turns":
@@ -866,7 +865,6 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     is_morris, games = plan.design.kind == "morris", sum(map(len, played))
     cell, answers = Cell(scenario, (), ()), []
     scale = 100 if question.measure in RATES and is_morris else 1
-    unit = " points" if scale == 100 else ""
     config = plan.scenarios[scenario].config
     steps = [factor.morris_step(config) for factor in plan.file.factors.values()]
     effects = rank_factors(plan.design, means, steps)
@@ -874,8 +872,8 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     ranks = possible_ranks(intervals)
     who = f"{short_pair(pair)}: " if len(plan.file.agents) > 1 else ""
     for rank, (effect, interval) in enumerate(zip(effects, intervals, strict=True), start=1):
-        shown = f"{scale * effect.effect:.3g}{unit}"
-        shown += f" (95% interval {scale * interval[0]:.3g} to {scale * interval[1]:.3g})"
+        shown, *bounds = (f"{100 * each:.1f}" if scale == 100 else f"{each:.3g}" for each in (effect.effect, *interval))
+        shown += f"{' percentage points' if scale == 100 else ''} (95% interval {bounds[0]} to {bounds[1]})"
         statistic = "mean absolute effect" if is_morris else "total-order index"
         text = (
             f"{who}{rank}. {in_words(effect.name)}: {statistic} {'over the whole range ' if is_morris else ''}{shown}"
@@ -901,13 +899,13 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     )
     if scale == 100 and max(high for _, high in intervals) > 1:
         text += (
-            " An effect above 100 points is no rate: a step covers a part of a factor's range, and what it changes is"
+            " An effect above 100 percentage points is no rate: a step covers a part of a factor's range, and what it changes is"
             " divided by that part; where most of the change lies within the step, that is more than the whole range changes."
         )
     answers.append(Estimate("", "ranks", cell, pair, None, None, "; ".join(runs) or "all differ", games, text))
     if total > 0:
         share = min(noise / total, 1.0)
-        text = f"With {short_pair(pair)}, chance in {plan.file.games:,} games a cell is {percent_text(share)} of the variance between cells."
+        text = f"With {short_pair(pair)}, {percent_text(share)} of the variance between cells is chance, with {plan.file.games:,} games each."
         answers.append(Estimate("", "share of chance", cell, pair, share, None, percent_text(share), games, text))
     return answers
 
