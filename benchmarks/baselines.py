@@ -107,7 +107,7 @@ def read_runs(out: Path) -> list[Run]:
 
 
 def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
-    """Return the interquartile mean of the scores of seeds, and the ends of its 95 % bootstrap interval.
+    """Return the interquartile mean of the scores of seeds, and the ends of its 95% bootstrap interval.
 
     As in Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021: the mean without
     the lowest and highest quarter; percentiles of 10,000 resamples of the seeds.
@@ -136,7 +136,7 @@ def tables(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
         f"`{config}`, {budget}:\n\n{_table(members, bounds)}" for (config, budget), members in sorted(groups.items())
     ]
     machines = "; ".join(sorted({run.machine for run in runs}))
-    note = "Interquartile means over seeds, 95 % bootstrap intervals; games won in the final evaluation."
+    note = "Interquartile means over seeds, 95% bootstrap intervals; games won in the final evaluation."
     return "\n\n".join([*blocks, f"{note} {machines}; one thread."])
 
 

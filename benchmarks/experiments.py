@@ -141,7 +141,7 @@ def _table_of_scripts(pairings: list[dict[str, Any]], seed: int) -> str:
 def _table_of_policy(pairings: list[dict[str, Any]]) -> str:
     found = {pairing["opponent"]: pairing for pairing in pairings if pairing["agent"] == POLICY}
     columns = [(found[name]["won"], *found[name]["interval"]) for name in SCRIPTS.values()]
-    labels = ["games won, %", "95 % interval, from", "to"]
+    labels = ["games won, %", "95% interval, from", "to"]
     rows = [[label, *(f"{100 * column[i]:.1f}" for column in columns)] for i, label in enumerate(labels)]
     return f"{pairings[0]['games']:,} games against each:\n\n{markdown([f'`{POLICY}`', *SCRIPTS], rows)}"
 
@@ -159,7 +159,7 @@ def _table_of_presets(presets: dict[str, dict[str, Any]]) -> str:
         ]
         for side, scores in (("alpha", alpha), ("bravo", bravo)):
             weak += [
-                (score, f"{100 * score:.0f} % as {side} in `{preset}` against `{label}`")
+                (score, f"{100 * score:.0f}% as {side} in `{preset}` against `{label}`")
                 for label, score in zip(SCRIPTS, scores[scripts, :scripts], strict=True)
             ]
     labels = [f"{POLICY} as alpha", "best script as alpha", f"{POLICY} as bravo", "best script as bravo"]
@@ -174,8 +174,8 @@ def _table_of_searches(searches: list[dict[str, Any]]) -> str:
             f"`{row['search']}`",
             f"`{row['opponent']}`",
             f"{row['games']:,}",
-            f"{100 * row['won']:.1f} % ({100 * row['interval'][0]:.1f}-{100 * row['interval'][1]:.1f} %)",
-            f"{100 * row['score']:.1f} %",
+            f"{100 * row['won']:.1f}% ({100 * row['interval'][0]:.1f}-{100 * row['interval'][1]:.1f}%)",
+            f"{100 * row['score']:.1f}%",
         ]
         for row in searches
     ]

@@ -33,7 +33,7 @@ def table(results: list[MatchResult]) -> str:
             scenario = f"**{result.config.title}**" if name == "all" else name
             rows.append([scenario, f"{rate.games:,}", f"{rate.win_rate:.1%}", f"{low:.1%} .. {high:.1%}"])
     return (
-        f"`{first.agents[0]}` against `{first.agents[1]}`, both sides of every game, seed {first.seed}; the interval is 95 %:\n\n"
+        f"`{first.agents[0]}` against `{first.agents[1]}`, both sides of every game, seed {first.seed}; the interval is 95%:\n\n"
         f"{markdown_table(['scenario', 'games', 'wins', 'interval'], rows)}\n\n"
         f"Written by `python -m benchmarks.generalization --first {first.agents[0]} --second {first.agents[1]} "
         f"--games {len(first)} --seed {first.seed} --publish`."

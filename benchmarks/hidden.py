@@ -15,7 +15,7 @@ RANGES = (1, 2, 3, 4, None)
 
 
 def win_rate(agent: str, sensor_range: int | None, games: int, seed: int) -> str:
-    """Return how many games alpha wins, draws counted as half, with the 95 % interval."""
+    """Return how many games alpha wins, draws counted as half, with the 95% interval."""
     overrides = {} if sensor_range is None else {"alpha.sensor_range": sensor_range}
     returns = Games("geo_patrol", games, seed=seed, overrides=overrides).play_out(agent, agent).returns[:, 0]
     low, high = wilson_interval(int(returns.sum() + games) // 2, games)

@@ -62,7 +62,7 @@ class Result(BaseModel):
         collection: agent steps a second between two steps of the environment, in the median.
         end_to_end: agent steps a second of all, learning included; None where nothing is trained.
         illegal_orders: in training and in matches.
-        win_rates: against each opponent: the rate and the ends of its 95 % interval.
+        win_rates: against each opponent: the rate and the ends of its 95% interval.
         native_ratios: speed of PufferLib's native environment over that of ``make_vec``, by encoding.
         machine: processor, number of cores and version of Python.
     """
@@ -212,7 +212,7 @@ def table(results: list[Result]) -> str:
         lines.append(f"| {' | '.join([*cells, str(result.illegal_orders), *wins])} |")
     trained = {result.minutes for result in results if result.end_to_end is not None}
     lines += ["", f"{', '.join(sorted({result.machine for result in results}))}; one thread; seed 0; trained for "]
-    lines[-1] += f"{', '.join(f'{minutes:g}' for minutes in sorted(trained))} minutes; win rates with 95 % intervals."
+    lines[-1] += f"{', '.join(f'{minutes:g}' for minutes in sorted(trained))} minutes; win rates with 95% intervals."
     for result in results:
         for observation, ratio in result.native_ratios.items():
             lines[-1] += (

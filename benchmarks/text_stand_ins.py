@@ -77,7 +77,7 @@ def measure(player: Player, config: str, opponent: str, games: int, seed: int) -
 
 
 def interval(values: np.ndarray) -> str:
-    """Return a mean with its 95 % interval."""
+    """Return a mean with its 95% interval."""
     return f"{values.mean():+.2f} ± {1.96 * values.std() / len(values) ** 0.5:.2f}"
 
 

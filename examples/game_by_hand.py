@@ -23,7 +23,7 @@ for trial in range(1000):
     fork = game.fork(seed=trial)
     fork.step(alpha=raid, bravo="P3 guard")
     wins += any(str(reason) == "hva_destroyed (bravo)" for reason in fork.reasons)
-print(f"bravo's HVA is lost in {wins / 10:.1f} % of the trials")
+print(f"bravo's HVA is lost in {wins / 10:.1f}% of the trials")
 
 for outcome in game.step(alpha=raid, bravo="P3 guard").outcomes:
     print(outcome)

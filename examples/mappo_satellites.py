@@ -300,7 +300,7 @@ def train(args):
 
 
 def evaluate(file, args):
-    """Let the policy in a file play matches; return the win rates with the ends of their 95 % intervals."""
+    """Let the policy in a file play matches; return the win rates with the ends of their 95% intervals."""
     row = {}
     for opponent in ("random", "raider", "scripted"):
         result = play_match(f"torch:{file}", opponent, config=args.config, games=args.eval_games, seed=args.seed)

@@ -252,7 +252,7 @@ def evaluate(agent, args):
         result = play_match(TrainedAgent(agent), opponent, config=args.config, games=args.eval_games, seed=args.seed)
         total = result.summary().total
         low, high = total.win_interval
-        print(f"  win rate {total.win_rate:.1%} (95 % interval {low:.1%}-{high:.1%})")
+        print(f"  win rate {total.win_rate:.1%} (95% interval {low:.1%}-{high:.1%})")
 
 
 def parse_args():

@@ -144,7 +144,7 @@ class TrainingCallback(BaseCallback):
 
 
 def plot(history, path, title):
-    """Plot the win rates over the steps, with their 95 % Wilson intervals."""
+    """Plot the win rates over the steps, with their 95% Wilson intervals."""
     mpl.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""Play many small matches, and count how often their 95 % intervals contain the long-run rate.
+"""Play many small matches, and count how often their 95% intervals contain the long-run rate.
 
     python scripts/check_intervals.py scripted scripted --matches 200
     python scripts/check_intervals.py policy:base raider --matches 200

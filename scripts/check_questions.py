@@ -1,4 +1,4 @@
-"""Count how often the 95 % intervals of a study's answers cover the truth, for made-up agents of which it is known.
+"""Count how often the 95% intervals of a study's answers cover the truth, for made-up agents of which it is known.
 
     python scripts/check_questions.py --intervals 400
 
@@ -46,13 +46,13 @@ def logistic(values: NDArray[np.float64], middle: float, scale: float) -> NDArra
 
 WHOLE, REAL, LONG = np.arange(1.0, 9.0), np.linspace(0.0, 1.0, 65), np.arange(1.0, 501.0)
 CURVES = (
-    Curve("1 to 8, 80 %", WHOLE, logistic(WHOLE, 6.2, 1.1), 0.8, 0.5),
-    Curve("1 to 8, 50 %", WHOLE, logistic(WHOLE, 6.2, 1.1), 0.5, 0.5),
-    Curve("1 to 8, steep, 80 %", WHOLE, logistic(WHOLE, 4.9, 0.4), 0.8, 0.5),
-    Curve("1 to 8, flat, 60 %", WHOLE, logistic(WHOLE, 6.0, 6.0), 0.6, 0.5),
-    Curve("1 to 8, rising, 70 %", WHOLE, logistic(WHOLE, 4.4, 1.1)[::-1].copy(), 0.7, 0.5),
-    Curve("0 to 1, 50 %", REAL, 1 - 0.7 * REAL**2, 0.5, 0.04),
-    Curve("1 to 500, 80 %", LONG, logistic(LONG, 300, 60), 0.8, 20.0),
+    Curve("1 to 8, 80%", WHOLE, logistic(WHOLE, 6.2, 1.1), 0.8, 0.5),
+    Curve("1 to 8, 50%", WHOLE, logistic(WHOLE, 6.2, 1.1), 0.5, 0.5),
+    Curve("1 to 8, steep, 80%", WHOLE, logistic(WHOLE, 4.9, 0.4), 0.8, 0.5),
+    Curve("1 to 8, flat, 60%", WHOLE, logistic(WHOLE, 6.0, 6.0), 0.6, 0.5),
+    Curve("1 to 8, rising, 70%", WHOLE, logistic(WHOLE, 4.4, 1.1)[::-1].copy(), 0.7, 0.5),
+    Curve("0 to 1, 50%", REAL, 1 - 0.7 * REAL**2, 0.5, 0.04),
+    Curve("1 to 500, 80%", LONG, logistic(LONG, 300, 60), 0.8, 20.0),
 )
 
 

@@ -46,7 +46,7 @@ class ExploitResult:
         device: where they were trained.
         responses: each as plain data: its kind ("training" or "search"), name, seed, seconds and lower bound; of a training also
             the policy that it began with, its steps and its learning curve.
-        lower_bound: win rate, its 95 % interval and number of games of the best response; of the best of several, on games
+        lower_bound: win rate, its 95% interval and number of games of the best response; of the best of several, on games
             that did not choose it.
     """
 

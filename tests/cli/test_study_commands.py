@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
 def test_a_study_prints_its_cells_and_answers(folder):
     printed = (folder / "printed.txt").read_text()
     assert "Rounds and defenders" in printed
-    title = "How many Patrols may bravo have so that alpha wins at least 50 % of the games?"
+    title = "How many Patrols may bravo have so that alpha wins at least 50% of the games?"
     assert printed.index(title) < printed.index("margin")  # a column of the table of cells
     assert re.search(r"With scripted on both sides, .* games\.", printed)
     assert "How much are changes worth (alpha wins)?" in printed
@@ -133,11 +133,11 @@ def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp
     arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
     assert run(*arguments).exit_code == 0
     page, study = (tmp_path / "page.html").read_text(), read_study(folder / "out")
-    assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+ %\)", page)
+    assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+%\)", page)
     assert f"{study.total:,} different games" in page
     searched = sum(answer.games for answer in study.answered[0].answers)
     assert study.total >= sum(map(len, study.games.values())) + searched
-    for text in ("margin, mean<small>median<br>(5 % to 95 %)", "scenario as it stands", "5 % to 95 % quantile"):
+    for text in ("margin, mean<small>median<br>(5% to 95%)", "scenario as it stands", "5% to 95% quantile"):
         assert text in page
 
 
@@ -187,7 +187,7 @@ QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
         (("fair", "-v", "bravo.patrols.count=1..3", "-n", 1000, "--check", 100), "makes the scenario fair?"),
         (
             ("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10),
-            "10 % more fuel for each of bravo's Patrols: alpha wins",
+            "10% more fuel for each of bravo's Patrols: alpha wins",
         ),
     ],
 )
@@ -217,7 +217,7 @@ def test_sweep_prints_and_writes_its_table(tmp_path):
     assert (ran.exit_code, ran.stderr) == (0, "")
     varied = ["bravo.patrols.ammo=0,3", "alpha.patrols.fuel=60..100..20"]
     result = play_sweep("scripted", "random", varied, config="case1", games=4, seed=1)
-    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+) % .*$", ran.stdout, re.MULTILINE)
+    rows = re.findall(r"^ +([03]) +(60|80|100) +([\d.]+)% .*$", ran.stdout, re.MULTILINE)
     pairs = [[games for (_, index), games in result.games.items() if index == pair] for pair in (0, 1)]
     shares = [f"{100 * (games['winner'] == 0).mean():.1f}" for games in (*pairs[0], *pairs[1])]
     assert [row[2] for row in rows] == shares
@@ -247,7 +247,7 @@ def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell_and_measure(tmp_path
         (("study", "threshold", "-v", "bravo.patrols.cuont=1..8", "--rate", 0.8), "did you mean count?"),
         (
             ("study", "threshold", "-v", "bravo.patrols.count=1..8", "--rate", 80),
-            "--rate: a share from 0 to 1, such as 0.8 for 80 %, got 80",
+            "--rate: a share from 0 to 1, such as 0.8 for 80%, got 80",
         ),
         (("study", "worth", "--change", "bravo.patrols.ammo=+1", "--measure", "wins"), "question.0.measure must be"),
         (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),

@@ -25,7 +25,7 @@ def draw_counts(probabilities, games, draw_rate, generator):
     [([0, 50, 100, 150], 30, 50), ([-300, 0, 100, 900], -80, 200), ([0, 0], 0, 20)],
 )
 def test_intervals_cover_known_strengths_at_their_level(elo, advantage, games):
-    """95 % of all intervals contain the true value: of ratings, differences and the advantage of a side."""
+    """95% of all intervals contain the true value: of ratings, differences and the advantage of a side."""
     elo = np.array(elo) - np.mean(elo)
     generator = np.random.default_rng(1)
     probabilities, simulations = expected(elo, advantage), 200

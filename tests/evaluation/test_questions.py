@@ -61,9 +61,9 @@ def test_a_threshold_is_found_where_the_rate_is_reached():
     assert answer.answer == "5"
     assert answer.interval[0] <= truth <= answer.interval[1]
     assert answer.interval[1] - answer.interval[0] <= 0.5
-    assert "the largest number of bravo's Patrols for which alpha wins at least 80 % of the games is 5" in answer.text
+    assert "the largest number of bravo's Patrols for which alpha wins at least 80% of the games is 5" in answer.text
     assert answer.answer_interval == ("5", "5")
-    assert "(95 % interval 5 to 5)" in answer.text
+    assert "(95% interval 5 to 5)" in answer.text
     games = {level.value: level.games for level in answer.levels}
     assert min(games[5], games[6]) >= max(games[1], games[8])
     assert sum(games.values()) == answer.games == sum(source.played.values())
@@ -73,15 +73,15 @@ def test_the_smallest_value_of_a_rate_that_rises():
     question = {**THRESHOLD, "find": "smallest", "measure": "bravo wins", "rate": 0.5}
     answered, _ = ask(question, lambda count, _: logistic(1.5 * (count - 3.4)))
     assert answered.answers[0].answer == "4"
-    assert answered.title == "How few Patrols may bravo have so that bravo wins at least 50 % of the games?"
-    assert "for which bravo wins at least 50 % of the games is 4" in answered.answers[0].text
+    assert answered.title == "How few Patrols may bravo have so that bravo wins at least 50% of the games?"
+    assert "for which bravo wins at least 50% of the games is 4" in answered.answers[0].text
 
 
 @pytest.mark.parametrize(
     ("chance", "answer", "words"),
     [
-        (0.99, "8", "alpha wins at least 80 % of the games with every number of bravo's Patrols from 1 to 8 (lowest: "),
-        (0.1, "none", "alpha does not reach 80 % with any number of bravo's Patrols from 1 to 8 (highest: "),
+        (0.99, "8", "alpha wins at least 80% of the games with every number of bravo's Patrols from 1 to 8 (lowest: "),
+        (0.1, "none", "alpha does not reach 80% with any number of bravo's Patrols from 1 to 8 (highest: "),
     ],
 )
 def test_a_rate_that_is_always_or_never_reached(chance, answer, words):
@@ -108,7 +108,7 @@ TURNS = {1: 0.999, 2: 0.99, 3: 0.988, 4: 0.888, 5: 0.885, 6: 0.956, 7: 0.799, 8:
 @pytest.mark.parametrize(
     ("find", "answer", "sentence"),
     [
-        ("largest", "6", r"At some smaller values the rate is lower: 8\d.\d % at 4 and 8\d.\d % at 5\."),
+        ("largest", "6", r"At some smaller values the rate is lower: 8\d.\d% at 4 and 8\d.\d% at 5\."),
         ("smallest", "1", "at 8"),
     ],
 )
@@ -138,6 +138,23 @@ def test_a_fair_value_is_checked_by_new_games():
     assert check.games == 1000
     assert check.interval[0] <= logistic(0.8 * -0.2) <= check.interval[1]
     assert source.played[5, ("scripted", "scripted"), 2] == 1000
+
+
+@pytest.mark.parametrize("middle", [4.1, 4.4, 4.6, 4.9])
+def test_the_interval_of_a_fair_value_has_the_values_closest_to_its_ends(middle):
+    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 4000, "check": 0}
+    answered, _ = ask(question, lambda count, _: 0.5 - 0.03 * (count - middle))
+    (found,) = answered.answers
+    assert found.interval[1] - found.interval[0] > 1
+    assert found.answer_interval == tuple(f"{end:.0f}" for end in found.interval)
+
+
+def test_the_interval_of_a_fair_value_ends_with_the_values_that_were_looked_at():
+    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 2000, "check": 0}
+    answered, _ = ask(question, lambda *_: 0.5)
+    (found,) = answered.answers
+    assert found.interval == (-math.inf, math.inf)
+    assert found.answer_interval == ("1", "8")
 
 
 def test_worth_is_the_difference_between_games_that_share_seeds():

@@ -61,7 +61,7 @@ def verdicts(test, probabilities, pairs, seed):
     ],
 )
 def test_error_rates_over_a_thousand_runs(elo0, elo1, side, draw_rate, pairs):
-    """At most 5 %, as the bounds promise, plus three standard errors of a thousand runs."""
+    """At most 5%, as the bounds promise, plus three standard errors of a thousand runs."""
     test = Sprt(elo0, elo1)
     tolerance = 3 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
     right, wrong = verdicts(test, pair_probabilities(elo0, side, draw_rate), pairs, seed=1)

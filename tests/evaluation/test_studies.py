@@ -182,6 +182,22 @@ def test_studies_are_the_same_on_any_executor():
     assert tables(one) == tables(play_study(data, processes=1))
 
 
+def test_a_worker_compiles_what_all_of_them_play(monkeypatch):
+    called = []
+
+    class Workers(InlineExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            called.append(fn.func.__name__)
+            return super().submit(fn, *args, **kwargs)
+
+        def __exit__(self, *_):
+            called.append("end")
+
+    monkeypatch.setattr("geo_patrol.evaluation.study.ProcessExecutor", Workers)
+    play_study(SMALL, processes=2)
+    assert called == ["warm_up", *["play_in_worker"] * 4, "end"]
+
+
 def test_a_study_that_was_killed_goes_on(tmp_path):
     data = {**SMALL, "question": [QUESTION]}
     whole = play_study(data, folder=tmp_path)
@@ -330,9 +346,9 @@ def test_values_and_changes_in_words():
     assert has_in_words(count, 1) == ("1 Patrol for bravo", False)
     assert change_in_words(ammo, "+1") == "one more round for each of bravo's Patrols"
     assert change_in_words(ammo, "-2") == "2 fewer rounds for each of bravo's Patrols"
-    assert change_in_words(fuel, "-10%") == "10 % less fuel for alpha's HVA"
+    assert change_in_words(fuel, "-10%") == "10% less fuel for alpha's HVA"
     assert change_in_words(fuel, 90) == "90 units of fuel for alpha's HVA"
-    assert change_in_words(odds, "+5%") == "+5 % for odds of either side's shots in the same sector"
+    assert change_in_words(odds, "+5%") == "+5% for odds of either side's shots in the same sector"
     assert ask_extreme(ammo, "smallest") == "How few rounds may each of bravo's Patrols have so that"
     assert ask_extreme(fuel, "largest") == "How much fuel may alpha's HVA have so that"
     assert ask_extreme("turn_limit", "largest") == "What is the largest value of turn limit for which"

@@ -105,7 +105,7 @@ class LevelAgent(StatelessAgent):
 
 
 class Rating(NamedTuple):
-    """A rating with its interval of 95 %."""
+    """A rating with its interval of 95%."""
 
     rating: int
     low: int

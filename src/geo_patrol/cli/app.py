@@ -28,7 +28,7 @@ geo-patrol match scripted random --games 1000 --seed 7
 [dim]Who wins case 1 if the defenders have a single round?[/dim]
 geo-patrol match scripted scripted -c case1 -s bravo.patrols.ammo=1
 
-[dim]How many defenders may bravo have so that alpha wins 80 % of case 2?[/dim]
+[dim]How many defenders may bravo have so that alpha wins 80% of case 2?[/dim]
 geo-patrol study threshold -c case2 -v bravo.patrols.count=1..8 --rate 0.8
 
 [dim]How does the scripted agent do that?[/dim]

@@ -62,7 +62,7 @@ def match(
 ) -> None:
     """Play a match: pairs of games with the same seed and the sides swapped.
 
-    Prints wins, win rate with its 95 % interval, points and turns by side, and how games ended.
+    Prints wins, win rate with its 95% interval, points and turns by side, and how games ended.
     """
     from geo_patrol.replays import save_path
 

@@ -315,16 +315,25 @@ def percent_interval(interval: Sequence[float]) -> str:
 
 @contextmanager
 def progress_bar(label: str | Callable[[], str], *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar during the block if standard error is a terminal; yields a function of (completed, total).
+    """Show a progress bar if standard error is a terminal; yields a function of (completed, total).
 
-    A label that is a function is called at every step.
+    The bar appears with the first call: before that, what is being compiled is reported. A label that is a function is called
+    at every step.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        describe = label if callable(label) else lambda: label
-        task = bar.add_task(describe(), total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total, description=describe())
+    bar = Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+    describe = label if callable(label) else lambda: label
+    task = bar.add_task(describe(), total=None)
+
+    def update(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total, description=describe())
+        bar.start()
+
+    try:
+        yield update
+    finally:
+        bar.stop()

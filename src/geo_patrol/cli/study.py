@@ -139,7 +139,7 @@ def sweep(
 def threshold(
     vary: _Searched,
     rate: Annotated[
-        float, typer.Option("--rate", metavar="P", help="The rate to be reached, a share such as 0.8 for 80 %.")
+        float, typer.Option("--rate", metavar="P", help="The rate to be reached, a share such as 0.8 for 80%.")
     ],
     measure: _RateMeasure = "alpha wins",
     find: Annotated[Literal["largest", "smallest"], typer.Option("--find", help="Which value.")] = "largest",
@@ -160,7 +160,7 @@ def threshold(
     A sequential search plays most games near the value.
     """
     if not 0 < rate < 1:
-        raise InputError(f"--rate: a share from 0 to 1, such as 0.8 for 80 %, got {rate:g}")
+        raise InputError(f"--rate: a share from 0 to 1, such as 0.8 for 80%, got {rate:g}")
     question = {
         "kind": "threshold",
         "factor": _factor(vary),
@@ -405,7 +405,7 @@ def compare(
     json: options.Json = None,
     csv: _Csv = None,
 ) -> None:
-    """Print the differences between two studies, the second less the first, with 95 % intervals, and in what they differ.
+    """Print the differences between two studies, the second less the first, with 95% intervals, and in what they differ.
 
     Both vary the same factors; cells are aligned by scenario, values of factors and agents. Where the seeds are the same, the
     differences are paired game by game.
@@ -438,7 +438,7 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
     from geo_patrol.evaluation.study_file import in_words, value_text
 
     titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
-    console = output.print_heading(titles, f"differences with 95 % intervals, {_pairing(both, rows)}")
+    console = output.print_heading(titles, f"differences with 95% intervals, {_pairing(both, rows)}")
     settings = compare_settings(*both)
     for line in settings[:_MAX_SETTINGS]:
         console.print(Text(line), soft_wrap=True)
@@ -591,7 +591,7 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     if has_pairs:
         table.add_column(_PAIR_HEADING, overflow="fold")
     measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
-    for name in ("alpha wins", "95 % interval", "bravo wins", "draws", "mean margin", "mean turns"):
+    for name in ("alpha wins", "95% interval", "bravo wins", "draws", "mean margin", "mean turns"):
         table.add_column(name, justify="right", no_wrap=True)
     for number, cell, index, pair in result.places():
         if index not in pairs:

@@ -43,7 +43,7 @@ def tournament(
 ) -> None:
     """Play a round robin on all cores, in pairs of games with the same seed and the sides swapped.
 
-    Prints Bradley-Terry ratings with 95 % intervals, win rates of every pairing from both sides, and the mixed equilibrium.
+    Prints Bradley-Terry ratings with 95% intervals, win rates of every pairing from both sides, and the mixed equilibrium.
     An agent that raises, hangs or dies loses its running games and is listed at the end.
     """
     from geo_patrol.errors import optional_import

@@ -147,7 +147,7 @@ class CellResult(BaseModel):
 
 
 class Score(BaseModel):
-    """The mean score of cells, each counting the same, with its 95 % interval."""
+    """The mean score of cells, each counting the same, with its 95% interval."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

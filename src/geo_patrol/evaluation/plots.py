@@ -63,7 +63,7 @@ def tournament_figure(tournament: Tournament) -> "Figure":
     left.set_yticks(range(size), [names[agent] for agent in order])
     left.set_ylim(size - 0.5, -0.5)
     left.grid(axis="x", alpha=0.4)
-    left.set_xlabel("Elo, 95 % intervals")
+    left.set_xlabel("Elo, 95% intervals")
     left.set_title("ratings")
     counts = tournament.counts[np.ix_(order, order)]
     games = counts.sum(axis=2)
@@ -181,9 +181,9 @@ def _draw_cells(study: Study, width: float) -> Iterator[NamedFigure]:
         return
     is_grid = plan.design.kind == "grid"
     if is_grid and len(shape) == 1:
-        title, caption = "Games that alpha wins", "Bars are 95 % intervals."
+        title, caption = "Games that alpha wins", "Bars are 95% intervals."
         yield _named(study, "wins", title, caption, _line_figure(study, "alpha wins", width))
-        caption = "Alpha's points less bravo's at the end of a game: marks are medians, bars go from the 5 % to the 95 % quantile"
+        caption = "Alpha's points less bravo's at the end of a game: marks are medians, bars go from the 5% to the 95% quantile"
         caption += "; pairs of agents are drawn side by side." if len(plan.file.agents) > 1 else "."
         yield _named(study, "margin", "Margin", caption, _line_figure(study, "margin", width))
     elif is_grid and len(shape) == 2 and max(shape) <= _MAX_CELLS and _panels(study) <= MAX_PANELS:
@@ -209,7 +209,7 @@ def _style(axis: Any, xlabel: str = "", ylabel: str = "", *, is_rate: bool = Fal
     axis.set_ylabel(ylabel, fontsize=_LABEL_SIZE)
     if is_rate:
         axis.set_ylim(-0.03, 1.03)
-        axis.yaxis.set_major_formatter(lambda rate, _: f"{100 * rate:.0f} %")
+        axis.yaxis.set_major_formatter(lambda rate, _: f"{100 * rate:.0f}%")
 
 
 def _pair_style(index: int) -> dict[str, Any]:
@@ -358,8 +358,8 @@ def _heat_figure(study: Study, width: float) -> tuple["Figure", str]:
         if any(names):
             _title(axis, ", ".join([*names[0], *names[1]]), inches)
     if has_intervals:
-        return figure, "Below each share is its 95 % interval."
-    bar = figure.colorbar(axes[0].collections[0], ax=axes, format=lambda rate, _: f"{100 * rate:.0f} %")
+        return figure, "Below each share is its 95% interval."
+    bar = figure.colorbar(axes[0].collections[0], ax=axes, format=lambda rate, _: f"{100 * rate:.0f}%")
     bar.ax.tick_params(labelsize=_SIZE)
     return figure, "Numbers are percent." if has_rates else "The study's tables have the numbers, with their intervals."
 
@@ -431,8 +431,8 @@ def _draw_search(study: Study, answered: Answered, name: str, width: float) -> I
             _title(axis, place, inches)
     _legend(figure, axes[0])
     caption = (
-        f"Marks are the values that the search looked at, with 95 % intervals: where the rate is near {100 * rate:.0f} %"
-        " (dashed), it played most games. The shaded part is the 95 % interval of where the rate is crossed."
+        f"Marks are the values that the search looked at, with 95% intervals: where the rate is near {100 * rate:.0f}%"
+        " (dashed), it played most games. The shaded part is the 95% interval of where the rate is crossed."
     )
     yield _named(study, name, answered.title, caption, figure)
 
@@ -464,7 +464,7 @@ def _draw_differences(study: Study, answered: Answered, name: str, width: float)
     axis.set_yticks(range(len(rows)), names)
     axis.set_ylim(len(rows) - 0.5, -0.5)
     _legend(figure, axis)
-    caption = "Differences between games that share their seeds, one by one, with 95 % intervals."
+    caption = "Differences between games that share their seeds, one by one, with 95% intervals."
     yield _named(study, name, answered.title, caption, figure)
 
 
@@ -513,10 +513,10 @@ def _draw_ranking(study: Study, answered: Answered, name: str, width: float) -> 
             _title(axis, study.plan.scenarios[scenario].name, 0.55 * width)
     _legend(figure, axes[0])
     caption = (
-        "How much it changes in the mean, up or down, when the factor alone moves, reckoned for its whole range (Morris' mean"
-        " absolute elementary effect), with 95 % intervals."
+        "The mean change, up or down, when one factor alone moves, scaled to its whole range (Morris' mean absolute elementary"
+        " effect), with 95% intervals."
         if is_morris
-        else "The share of the variance that goes away if the factor is fixed (Sobol' index of total order), with 95 % intervals."
+        else "The share of the variance that goes away if the factor is fixed (Sobol' index of total order), with 95% intervals."
     )
     yield _named(study, name, answered.title, caption, figure)
 
@@ -569,7 +569,7 @@ def _draw_curves(study: Study, width: float) -> Iterator[NamedFigure]:
     _legend(figure, axes[0, 0])
     caption = "Means over all games after every turn; a game that is over keeps its last values."
     if len(plan.cells) > len(plan.scenarios):
-        caption = f"The first of the {len(plan.cells) // len(plan.scenarios):,} cells of the design only. {caption}"
+        caption = f"Only the first of the {len(plan.cells) // len(plan.scenarios):,} cells of the design. {caption}"
     if left_out:
         caption += f" {left_out:,} further scenarios and pairs of agents are in the study's tables."
     yield _named(study, "turns", "Turn by turn", caption, figure)

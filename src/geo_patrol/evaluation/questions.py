@@ -122,7 +122,7 @@ class PlayedLevel:
         position: where it lies on an axis.
         games: how many were played there.
         rate: share of them.
-        interval: its 95 % interval.
+        interval: its 95% interval.
     """
 
     value: Any
@@ -142,9 +142,9 @@ class Estimate:
         cell: where.
         pair: who played alpha and bravo.
         estimate: a number, None if there is none.
-        interval: its 95 % interval; an end is infinite where the values that were looked at do not bound it.
+        interval: its 95% interval; an end is infinite where the values that were looked at do not bound it.
         answer: the answer in a few words, such as "6".
-        answer_interval: the ends of its 95 % interval, likewise; None if there is none.
+        answer_interval: the ends of its 95% interval, likewise; None if there is none.
         games: games that it is from.
         text: the answer as a sentence.
         levels: what a search looked at, in the order of the axis.
@@ -275,14 +275,14 @@ class ThresholdSearch:
     The axis is turned so that the rate is taken to fall over it: the last place is that of the largest value of a rate that
     falls, and of the smallest one of a rate that rises.
 
-    The rate between two neighbouring levels is interpolated linearly. A place is in the 95 % interval if the games at the
+    The rate between two neighbouring levels is interpolated linearly. A place is in the 95% interval if the games at the
     levels beside it do not contradict that the rate there is the value (inverse estimation, as for effective doses: Finney
     1971, "Probit Analysis"; with a line between two levels the interval is Fieller's). Where levels share seeds, their
     covariance counts. Each mean has two successes and two failures added (Agresti and Coull 1998).
 
     First every level is played, or of a long axis nine. While an interval of three standard errors, which is wide enough that
     the many decisions of a search hardly ever leave the truth behind, is narrower than the gap between the played levels around
-    the crossing, the gap is halved; otherwise the levels beside that interval get more games. The search ends when the 95 %
+    the crossing, the gap is halved; otherwise the levels beside that interval get more games. The search ends when the 95%
     interval is as narrow as the tolerance (Chow and Robbins 1965, "On the asymptotic theory of fixed-width sequential
     confidence intervals for the mean"): that depends on its width alone, not on where it lies, so that stopping hardly
     changes how often it covers the truth. ``scripts/check_questions.py`` counts that.
@@ -391,7 +391,7 @@ class ThresholdSearch:
         return int(min(self.spent * factor, max(self._budget - self.spent, 0)))
 
     def locate(self, z: float | None = None) -> Crossing:
-        """Return the crossing with its interval of so many standard errors, by default that of 95 %.
+        """Return the crossing with its interval of so many standard errors, by default that of 95%.
 
         They are on the axis that is turned so that the rate falls, see ``turn``.
         """
@@ -596,16 +596,16 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
         _wins_at_least(question.measure, rate),
         f"from {value_text(levels[0])} to {value_text(levels[-1])}",
     )
-    extreme = f"the {question.find} {number} for which {wins} is {answer} (95 % interval {least} to {most})"
+    extreme = f"the {question.find} {number} for which {wins} is {answer} (95% interval {least} to {most})"
     lowest, highest = (f(played, key=lambda level: level.rate) for f in (min, max))
     if crossing.estimate == -math.inf:
         said = f"{_SUBJECTS[question.measure]} not reach {rate} with any {number} {span}"
         said += f" (highest: {percent_text(highest.rate)} at {value_text(highest.value)})"
-        said += f"; 95 % interval of the answer: {least} to {most}" if least != most else ""
+        said += f"; 95% interval of the answer: {least} to {most}" if least != most else ""
     elif crossing.estimate == math.inf and lowest.rate >= question.rate:
         said = f"{wins} with every {number} {span}"
         said += f" (lowest: {percent_text(lowest.rate)} at {value_text(lowest.value)})"
-        said += f"; 95 % interval of the answer: {least} to {most}" if least != most else ""
+        said += f"; 95% interval of the answer: {least} to {most}" if least != most else ""
     elif crossing.estimate == math.inf:
         said = extreme
     else:
@@ -637,7 +637,7 @@ _SUBJECTS = {"alpha wins": "alpha does", "bravo wins": "bravo does", "draws": "d
 
 
 def _rate_text(rate: float) -> str:
-    return f"{100 * rate:.4g} %"
+    return f"{100 * rate:.4g}%"
 
 
 def _wins_at_least(measure: str, rate: str) -> str:
@@ -647,7 +647,7 @@ def _wins_at_least(measure: str, rate: str) -> str:
 
 
 def _list_dips(search: ThresholdSearch, levels: Sequence[Any]) -> str:
-    """Return the rates at the levels that contradict a single crossing, such as "88.8 % at 4 and 88.5 % at 5"."""
+    """Return the rates at the levels that contradict a single crossing, such as "88.8% at 4 and 88.5% at 5"."""
     found = [f"{percent_text(float(search.outcomes[n].mean()))} at {value_text(levels[n])}" for n in search.dips]
     if len(found) > _MAX_DIPS:
         return f"{', '.join(found[:_MAX_DIPS])} and at {len(found) - _MAX_DIPS:,} more"
@@ -666,19 +666,18 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
     played = sorted(search.outcomes)
     means = np.interp(positions, positions[played], [search.outcomes[level].mean() for level in played])
 
-    def closest(place: float) -> int:
-        """Return that of the two levels beside a place whose rate is closest to half."""
-        beside = np.searchsorted(positions, np.clip(place, positions[0], positions[-1])) + np.array([-1, 0])
-        return int(min(np.clip(beside, 0, len(levels) - 1), key=lambda level: (abs(means[level] - 0.5), level)))
-
-    best = closest(search.turn(crossing.estimate))
+    after = np.searchsorted(positions, np.clip(search.turn(crossing.estimate), positions[0], positions[-1]))
+    beside = np.clip([after - 1, after], 0, len(levels) - 1).tolist()
+    best = min(beside, key=lambda level: (abs(means[level] - 0.5), level))
     ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    least, most = (value_text(levels[f(best, closest(end))]) for f, end in zip((min, max), ends, strict=True))
+    nearest = (int(np.abs(positions - end).argmin()) for end in np.clip(ends, positions[0], positions[-1]))
+    least, most = (value_text(levels[pick(best, level)]) for pick, level in zip((min, max), nearest, strict=True))
     subject, is_plural = has_in_words(name, levels[best])
-    text = f"With {short_pair(pair)}, {subject} {'come' if is_plural else 'comes'} closest to half"
-    text += f" (95 % interval {least} to {most})"
+    text = f"With {short_pair(pair)}, {subject} {'make' if is_plural else 'makes'} the scenario fairest"
+    text += f" (95% interval {least} to {most})"
     if math.isfinite(crossing.estimate):
-        text += f"; exactly half would be at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        place = f"{search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        text += f"; both sides would win half at {place}"
     else:
         text += f"; no value from {value_text(levels[0])} to {value_text(levels[-1])} is fair"
     text += f"; {search.spent:,} games"
@@ -707,7 +706,7 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
         mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
         low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
         shown, *shown_ends = map(percent_text, (mean, low, high))
-        text = f"In {count:,} new games with {short_pair(pair)}, alpha wins {shown}, a draw counting half (95 % interval {100 * low:.1f} to {shown_ends[1]})."
+        text = f"In {count:,} new games with {short_pair(pair)}, alpha wins {shown}, a draw counting half (95% interval {100 * low:.1f} to {shown_ends[1]})."
         ends_text = shown_ends[0], shown_ends[1]
         answers.append(
             Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), ends_text)
@@ -737,7 +736,7 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
         change = change_in_words(name, value)
         shown, *ends = (difference_text(question.measure, each) for each in (estimate, low, high))
         unit = " points" if question.measure in RATES else ""
-        text = f"With {short_pair(pair)}, {change}: {_effect_text(question.measure, estimate)} (95 % interval {ends[0]} to {ends[1]}); {games:,} games each."
+        text = f"With {short_pair(pair)}, {change}: {_effect_text(question.measure, estimate)} (95% interval {ends[0]} to {ends[1]}); {games:,} games each."
         answers.append(
             Estimate(
                 change,
@@ -768,13 +767,13 @@ _NOUNS = {
 
 
 def _effect_text(measure: str, difference: float) -> str:
-    """Return a difference as a sentence: "alpha wins 4.0 points less"; points of rates are percentage points."""
+    """Return a difference as a sentence: "alpha wins 4.0 percentage points less"."""
     size, more = abs(difference), "more" if difference >= 0 else "less"
     match measure:
         case "alpha wins" | "bravo wins":
-            return f"{measure} {100 * size:.1f} points {more}"
+            return f"{measure} {100 * size:.1f} percentage points {more}"
         case "draws":
-            return f"{100 * size:.1f} points {more} draws"
+            return f"{100 * size:.1f} percentage points {more} draws"
         case "alpha score" | "bravo score":
             return f"{measure.partition(' ')[0]} scores {size:.2f} {more}"
         case "turns":
@@ -783,7 +782,7 @@ def _effect_text(measure: str, difference: float) -> str:
 
 
 def compare_games(before: _Games, after: _Games, measure: str) -> tuple[float, float, float]:
-    """Return the mean difference of a measure between games that share seeds, one by one, with its 95 % interval."""
+    """Return the mean difference of a measure between games that share seeds, one by one, with its 95% interval."""
     values = measure_games(after, measure) - measure_games(before, measure)
     return paired_interval(values, is_rate=measure in RATES)
 
@@ -802,7 +801,7 @@ class FactorEffect(NamedTuple):
     Attributes:
         name: of the factor.
         effect: Morris' mean absolute elementary effect, or the Sobol' index of total order.
-        margin: half the width of its 95 % interval, by bootstrap.
+        margin: half the width of its 95% interval, by bootstrap.
         other: the standard deviation of the elementary effects, which tells interactions; or the index of first order.
         other_margin: of the index of first order.
         mean: the mean elementary effect, with its sign; None for Sobol' indices.
@@ -866,7 +865,6 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     is_morris, games = plan.design.kind == "morris", sum(map(len, played))
     cell, answers = Cell(scenario, (), ()), []
     scale = 100 if question.measure in RATES and is_morris else 1
-    unit = " points" if scale == 100 else ""
     config = plan.scenarios[scenario].config
     steps = [factor.morris_step(config) for factor in plan.file.factors.values()]
     effects = rank_factors(plan.design, means, steps)
@@ -874,8 +872,8 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     ranks = possible_ranks(intervals)
     who = f"{short_pair(pair)}: " if len(plan.file.agents) > 1 else ""
     for rank, (effect, interval) in enumerate(zip(effects, intervals, strict=True), start=1):
-        shown = f"{scale * effect.effect:.3g}{unit}"
-        shown += f" (95 % interval {scale * interval[0]:.3g} to {scale * interval[1]:.3g})"
+        shown, *bounds = (f"{100 * each:.1f}" if scale == 100 else f"{each:.3g}" for each in (effect.effect, *interval))
+        shown += f"{' percentage points' if scale == 100 else ''} (95% interval {bounds[0]} to {bounds[1]})"
         statistic = "mean absolute effect" if is_morris else "total-order index"
         text = (
             f"{who}{rank}. {in_words(effect.name)}: {statistic} {'over the whole range ' if is_morris else ''}{shown}"
@@ -901,13 +899,13 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     )
     if scale == 100 and max(high for _, high in intervals) > 1:
         text += (
-            " An effect above 100 points is no rate: a step covers a part of a factor's range, and what it changes is"
+            " An effect above 100 percentage points is no rate: a step covers a part of a factor's range, and what it changes is"
             " divided by that part; where most of the change lies within the step, that is more than the whole range changes."
         )
     answers.append(Estimate("", "ranks", cell, pair, None, None, "; ".join(runs) or "all differ", games, text))
     if total > 0:
         share = min(noise / total, 1.0)
-        text = f"With {short_pair(pair)}, chance in {plan.file.games:,} games a cell is {percent_text(share)} of the variance between cells."
+        text = f"With {short_pair(pair)}, {percent_text(share)} of the variance between cells is chance, with {plan.file.games:,} games each."
         answers.append(Estimate("", "share of chance", cell, pair, share, None, percent_text(share), games, text))
     return answers
 

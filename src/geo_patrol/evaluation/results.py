@@ -61,7 +61,7 @@ class WinRate:
         wins, draws, losses: counts.
         games: their sum.
         win_rate: wins / games; a draw is no win.
-        win_interval: its 95 % interval, see ``statistics.clustered_interval``.
+        win_interval: its 95% interval, see ``statistics.clustered_interval``.
         score: mean score per game; a draw scores 1/2.
     """
 

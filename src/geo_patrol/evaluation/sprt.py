@@ -53,7 +53,7 @@ class SprtResult:
 
     @property
     def score(self) -> tuple[float, float, float]:
-        """The first agent's mean score per game, and its 95 % interval, from the variance between pairs.
+        """The first agent's mean score per game, and its 95% interval, from the variance between pairs.
 
         A test stops when the result looks clear, so it looks a little clearer than it is.
         """

@@ -146,7 +146,7 @@ def normal_quantile(confidence: float) -> float:
 
 
 def student_quantile(confidence: float, degrees: int) -> float:
-    """Return the half-width of a two-sided interval of Student's t distribution, accurate to 0.1 % from 5 degrees on.
+    """Return the half-width of a two-sided interval of Student's t distribution, accurate to 0.1% from 5 degrees on.
 
     Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.5.
     """

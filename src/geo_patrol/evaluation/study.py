@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, Unpack
@@ -37,7 +37,14 @@ from geo_patrol.evaluation.campaign import (
     read_seed,
 )
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves, play_chunk
-from geo_patrol.evaluation.executors import AgentCache, ProcessExecutor, Progress, check_processes, play_chunks
+from geo_patrol.evaluation.executors import (
+    AgentCache,
+    ProcessExecutor,
+    Progress,
+    check_processes,
+    play_chunks,
+    run_tasks,
+)
 from geo_patrol.evaluation.match import check_games, warm_up
 from geo_patrol.evaluation.questions import (
     GAME,
@@ -254,17 +261,15 @@ class _Player:
     def _play(self, blocks: Sequence[_Block], remaining: int) -> None:
         if not self._plays:
             raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
+        workers = self._workers(len(blocks) > 1 or remaining > 0)
         if not self._is_warm:
-            agents = {
-                name: agent for pair, seats in self.seats.items() for name, agent in zip(pair, seats, strict=True)
-            }
-            warm_up(agents.values(), self.plan.scenarios[0].config)
+            self._warm_up(workers)
             self._is_warm = True
         round_, done = _Blocks(self, blocks), self._done
         total = done + round_.games + remaining
         played = play_chunks(
             round_,
-            executor=self._workers(len(blocks) > 1 or remaining > 0),
+            executor=workers,
             processes=1,
             progress=lambda games, _all: self._progress(done + games, total),
         )
@@ -275,6 +280,15 @@ class _Player:
                     self._journal.append(_BlockRecord.of(block, finished, result.result.seconds))
                 self._played[block.key] = finished
         self._done += round_.games
+
+    def _warm_up(self, workers: Executor | None) -> None:
+        """Compile what games call, in one of the worker processes: it takes more memory than the games of a large study."""
+        by_name = {name: agent for pair, seats in self.seats.items() for name, agent in zip(pair, seats, strict=True)}
+        agents, function = list(by_name.values()), partial(warm_up, config=self.plan.scenarios[0].config)
+        if isinstance(workers, ProcessExecutor):
+            list(run_tasks(workers, function, [agents]))
+        else:
+            function(agents)
 
     def _workers(self, several: bool) -> Executor | None:
         """Return the executor; None to play in this process."""
@@ -485,7 +499,7 @@ def is_rate(measure: str) -> bool:
 
 
 def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
-    """Return number of games, mean, 95 % interval, standard deviation and quantiles of a measure; a rate has no quantiles."""
+    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure; a rate has no quantiles."""
     values = _values_of(games, measure)
     mean, size = float(values.mean()), len(values)
     deviation = float(values.std(ddof=1)) if size > 1 else 0.0

@@ -961,21 +961,21 @@ def change_in_words(name: str, value: Any) -> str:
     match = _RELATIVE.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         return has_in_words(name, value)[0]
-    amount, size, unit = _amount_of(name), match[1][1:], " %" if match[2] else ""
+    amount, size, unit = _amount_of(name), match[1][1:], "%" if match[2] else ""
     if amount is None:
         return f"{match[1]}{unit} for {in_words(name)}"
     noun = amount.plural or amount.noun
     more = "more" if match[1][0] == "+" else "fewer" if amount.plural else "less"
     if unit:
-        return f"{size} % {more} {noun} for {amount.owner}"
+        return f"{size}% {more} {noun} for {amount.owner}"
     if not amount.plural:
         return f"{size} units {more} of {noun} for {amount.owner}"
     return f"one {more} {amount.noun} for {amount.owner}" if size == "1" else f"{size} {more} {noun} for {amount.owner}"
 
 
 def percent_text(share: float, digits: int = 1) -> str:
-    """Return a share for people: 0.459 as "45.9 %"."""
-    return f"{100 * share:.{digits}f} %"
+    """Return a share for people: 0.459 as "45.9%"."""
+    return f"{100 * share:.{digits}f}%"
 
 
 def value_text(value: Any) -> str:

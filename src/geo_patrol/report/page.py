@@ -71,7 +71,7 @@ class AgentResults:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the win rate, from the variance between seeds."""
+        """The 95% interval of the win rate, from the variance between seeds."""
         return clustered_interval(Counter(self.by_seed.values()))
 
     @property
@@ -296,14 +296,14 @@ def figure_svg(figure: "Figure") -> str:
 
 
 def win_rates(collected: Collected) -> str:
-    """Plot every agent's win rate with its 95 % interval, by side and in total."""
+    """Plot every agent's win rate with its 95% interval, by side and in total."""
     marks = {
         "alpha": ("s", paper.SIDE_FILLS["alpha"]),
         "bravo": ("D", paper.SIDE_FILLS["bravo"]),
         "either": ("o", paper.INK),
     }
     names = list(dict.fromkeys(name for name, _ in collected.agent_results))[:_MAX_BARS]
-    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95 % interval")
+    figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95% interval")
     for row, name in enumerate(reversed(names)):
         for i, (where, (marker, colour)) in enumerate(marks.items()):
             results = collected.agent_results.get((name, where))
@@ -331,7 +331,7 @@ def _short(name: str) -> str:
 
 
 def score_curves(collected: Collected) -> str:
-    """Plot the mean score after every turn with the central 80 % of the games, and the number of running games."""
+    """Plot the mean score after every turn with the central 80% of the games, and the number of running games."""
     figure, axes = _subplots(7.2, 3.3, "turns played", "score")
     counts: list[int] = []
     for side in SIDES:

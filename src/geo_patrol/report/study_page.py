@@ -83,7 +83,7 @@ def _change(scenario: StudyScenario, key: str, value: Any) -> str:
         return text
     text += f", from {value_text(before)}"
     if before and all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (before, value)):
-        text += f" ({100 * (value / before - 1):+.3g} %)"
+        text += f" ({100 * (value / before - 1):+.3g}%)"
     return text
 
 
@@ -111,7 +111,7 @@ def _row(study: Study, number: int, cell: Any, index: int, pair: tuple[str, str]
 
 
 def _measured(found: dict[str, Any]) -> tuple[str, str]:
-    """Return a mean and what stands below it: the 95 % interval of a share, otherwise median and quantiles."""
+    """Return a mean and what stands below it: the 95% interval of a share, otherwise median and quantiles."""
     if found["q50"] is None:
         return f"{found['mean']:.1%}", f"{100 * found['low']:.1f} to {100 * found['high']:.1f}"
     return f"{found['mean']:.1f}", f"{found['q50']:.0f} ({found['q05']:.0f} to {found['q95']:.0f})"

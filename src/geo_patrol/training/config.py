@@ -31,7 +31,7 @@ class TrainingConfig(BaseModel):
     """Settings of a training run; the description of each field is its help text.
 
     An iteration collects ``num_steps`` decision phases of ``num_envs`` environments and then updates the policy by PPO.
-    What is annealed declines linearly, down to 2 % of its initial value, over ``minutes`` or ``total_timesteps``.
+    What is annealed declines linearly, down to 2% of its initial value, over ``minutes`` or ``total_timesteps``.
 
     Raises:
         ConfigError: a setting is unknown, has another type or is out of bounds.

@@ -265,7 +265,7 @@ class LeagueSettings:
     Attributes:
         opponents: names of agents that are in it from the beginning, and stay.
         self_play_fraction: fraction of the games against the policy itself.
-        total_steps: environment steps over which ``score_coef``, learning rate and entropy bonus decline to 2 %.
+        total_steps: environment steps over which ``score_coef``, learning rate and entropy bonus decline to 2%.
         score_coef: reward of 100 points of score at first; a win is 1.
         resample_interval: iterations after which past policies are sampled anew.
         candidate_interval: iterations after which the policy is tested against the newest past policy; if it is

@@ -32,7 +32,7 @@ from geo_patrol.training.ppo import RolloutBuffer, move_average, update_policy
 
 
 class WinRateEstimate(NamedTuple):
-    """A win rate and its 95 % interval."""
+    """A win rate and its 95% interval."""
 
     estimate: float
     low: float
