@@ -11,6 +11,7 @@ import pytest
 from positions import PICTURES, snapshot_of
 
 from geo_patrol import Game, load_config
+from geo_patrol.board import ring_of
 from geo_patrol.browser.records import SceneEncoder, game_record
 from geo_patrol.notation import Order, Satellite, SatelliteId
 from geo_patrol.rendering.painter import paint_drawing
@@ -101,6 +102,22 @@ def test_either_all_choices_are_labelled_on_the_board_or_none():
     assert len(labels) == len(options)
     in_the_way = {SatelliteId("bravo", 9): Anchor((layout.geometry.middle(4), middle_angle(options[0].sector)), 200.0)}
     assert list(cost_shapes(layout, all_satellites(game), anchors | in_the_way, options)) == []
+
+
+@pytest.mark.parametrize("is_narrow", [False, True])
+def test_the_words_about_lost_satellites_hide_no_number_of_a_sector(is_narrow):
+    layout = SceneEncoder(load_config("geo_patrol"), is_narrow=is_narrow).layout
+    for sector in range(3, 31):
+        lost = Satellite(SatelliteId("alpha", 1), sector, 0, 0, True)
+        edge = layout.geometry.inner_edge(int(ring_of(sector)))
+        beside = {SatelliteId("bravo", 1): Anchor((edge, middle_angle(sector)), 16.0)}  # where they would be otherwise
+        badge, _ = lost_shapes(layout.geometry, [lost], beside, layout.text_size("tiny"))
+        for other in range(1, 31):
+            x, y = layout.geometry.sector_center(other)
+            assert not (badge.left < x < badge.left + badge.width and badge.top < y < badge.top + badge.height), (
+                sector,
+                other,
+            )
 
 
 @pytest.mark.parametrize("is_narrow", [False, True])
