@@ -1,6 +1,7 @@
 """Scenes and sessions: without pygame, and the same drawing for every renderer."""
 
 import dataclasses
+import itertools
 import json
 import math
 import subprocess
@@ -118,6 +119,17 @@ def test_the_words_about_lost_satellites_hide_no_number_of_a_sector(is_narrow):
                 sector,
                 other,
             )
+
+
+def test_the_words_about_lost_satellites_of_two_sectors_are_beside_each_other():
+    layout = SceneEncoder(load_config("geo_patrol"), is_narrow=True).layout
+    geometry, size = layout.geometry, layout.text_size("tiny")
+    lost = [Satellite(SatelliteId("alpha", 1 + i), sector, 0, 0, True) for i, sector in enumerate(range(15, 23))]
+    edge = {SatelliteId("bravo", 1): Anchor((geometry.inner_edge(4), middle_angle(18)), 40.0)}
+    boxes = [one for one in lost_shapes(geometry, lost, edge, size) if isinstance(one, Box)]
+    rects = [Rect.truncated(one.left, one.top, one.width, one.height) for one in boxes]
+    assert len(rects) == len(lost)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(rects, 2))
 
 
 @pytest.mark.parametrize("is_narrow", [False, True])
