@@ -1,5 +1,8 @@
 """After a game: how it ended, what decided it, the next one, and the person's games."""
 
+import re
+from contextlib import closing
+
 import pytest
 from driving import check_page, commit, open_table, ordering, until
 
@@ -10,22 +13,32 @@ ASKED = {"preset": "geo_patrol", "alpha": "level:telstar", "bravo": "level:telst
 SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'
 
 
+@pytest.fixture(scope="module")
+def finished(address, chromium):
+    """The address of the page after a game that was begun on the start page, and what the browser keeps of it."""
+    with closing(chromium.new_context(reduced_motion="reduce")) as context:
+        page = context.new_page()
+        page.goto(address)
+        page.locator("#play .main:enabled").wait_for()
+        page.click("#setting")
+        page.select_option("#setup [name=preset]", "own")
+        page.fill("#setup [name=scenario]", SHORT)
+        page.click("text=Done")
+        page.locator(".levels .pick").nth(2).click()
+        page.click("#play .main")
+        page.wait_for_url("**/table.html#*")
+        while ordering(page):
+            commit(page)
+        page.click("#next")
+        page.wait_for_url("**/after.html#*")
+        return page.url, context.storage_state()
+
+
 @pytest.fixture
-def played(address, open_page):
+def played(finished, open_page):
     """The page after a game that was begun on the start page and played without orders."""
-    page = open_page(address, reduced_motion="reduce")
-    page.locator("#play .main:enabled").wait_for()
-    page.click("#setting")
-    page.select_option("#setup [name=preset]", "own")
-    page.fill("#setup [name=scenario]", SHORT)
-    page.click("text=Done")
-    page.locator(".levels .pick").nth(2).click()
-    page.click("#play .main")
-    page.wait_for_url("**/table.html#*")
-    while ordering(page):
-        commit(page)
-    page.click("#next")
-    page.wait_for_url("**/after.html#*")
+    address, kept = finished
+    page = open_page(address, reduced_motion="reduce", storage_state=kept)
     page.locator("#verdict", has_text="You ").wait_for()
     return page
 
@@ -167,16 +180,16 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_fit_their_windows_and_are_accessible(address, open_page, size, scheme):
+def test_the_pages_fit_their_windows_and_are_accessible(address, open_page, size):
     _, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:9")
-    page = open_page(alpha, size, color_scheme=scheme, reduced_motion="reduce")
+    page = open_page(alpha, size, reduced_motion="reduce")
     while ordering(page):
         commit(page)
     page.click("#next")
     page.wait_for_url("**/after.html#*")
     analysed(page)
     page.click("text=The points")
+    assert re.findall(r"(You|Webb): \d+ points", page.text_content("#points")) == ["You", "Webb"]
     check_page(page, size)
     page.click("text=My games")
     page.locator("#finished .how").first.wait_for()

@@ -191,11 +191,8 @@ def test_a_game_begins_with_the_scenario(editor):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_editor_fits_its_window_and_is_accessible(address, open_page, size, scheme):
-    page = open_page(
-        f"{address}/static/scenario.html", size, color_scheme=scheme, has_touch=size[0] < 500, reduced_motion="reduce"
-    )
+def test_the_editor_fits_its_window_and_is_accessible(address, open_page, size):
+    page = open_page(f"{address}/static/scenario.html", size, has_touch=size[0] < 500, reduced_motion="reduce")
     until(page, "page.answer !== undefined && page.waiting === 0")
     if size[0] < 500:
         page.locator("[name=tool][value=remove]").check()

@@ -50,14 +50,14 @@ def test_a_newcomer_gives_the_first_order_with_three_clicks(start):
     until(start, "page.playback.record.moments.length > 1")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_board_is_shown_while_games_are_prepared(own_page, open_page, scheme):
+def test_a_board_is_shown_while_games_are_prepared(own_page, open_page):
     event = threading.Event()
-    page = open_page(own_page([("the rules", event.wait)]), color_scheme=scheme)
+    page = open_page(own_page([("the rules", event.wait)]))
     page.locator("#preparing", has_text="Preparing the rules: 1 of 2").wait_for()
     assert page.locator("#board use").count() > 20
-    background = page.evaluate("getComputedStyle(document.querySelector('#board')).backgroundColor")
-    assert (background == "rgb(8, 11, 22)") == (scheme == "dark")
+    for scheme, color in (("dark", "rgb(8, 11, 22)"), ("light", "rgb(223, 230, 243)")):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("getComputedStyle(document.querySelector('#board')).backgroundColor") == color
     check_page(page, (1280, 800))
     event.set()
     page.locator("#play .main:enabled").wait_for()
@@ -74,7 +74,7 @@ def test_levels_games_sides_and_clocks_are_chosen(start):
     start.select_option("#setup [name=clock]", "60 hold")
     start.fill("#setup [name=seed]", "7")
     start.click("text=Done")
-    assert start.text_content("#setting") == "Case 1: three rounds, you are gold, 60 seconds a phase, seed 7"
+    assert start.text_content("#setting") == "Game: Case 1: three rounds, you are gold, 60 seconds a phase, seed 7"
     start.click("#play .main")
     start.wait_for_url("**/table.html#*")
     assert ordering(start)
@@ -170,13 +170,22 @@ def test_a_short_address_leads_to_a_game_that_is_over(address, open_page):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_start_page_fits_its_window_and_is_accessible(address, open_page, size, scheme):
-    page = open_page(address, size, color_scheme=scheme, reduced_motion="reduce")
+def test_the_start_page_fits_its_window_and_is_accessible(address, open_page, size):
+    page = open_page(address, size, reduced_motion="reduce")
     page.locator("#play .main:enabled").wait_for()
     page.locator("#caption:not(:empty)").wait_for(state="attached")
+    assert (
+        page.get_by_role("group", name="Opponent, from the weakest to the strongest").get_by_role("radio").count() == 9
+    )
+    assert page.locator("#play legend").bounding_box()["height"] > 16, "everybody sees it"
     assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
     check_page(page, size)
+    name, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:1")
+    keep = "([table, secret]) => OwnGames.keep({ table, secret, side: 'alpha' })"
+    page.evaluate(keep, [name, alpha.partition("secret=")[2]])
+    page.reload()
+    page.locator("#continue", has_text="turn 1").wait_for()
+    assert page.evaluate("document.documentElement.scrollHeight") <= size[1], "with a game to continue as well"
     for dialog in ("setup", "pair", "watch", "host"):
         page.evaluate("id => document.getElementById(id).showModal()", dialog)
         check_page(page, size)

@@ -1,5 +1,6 @@
 """Pictures, printable sheets, and the window of the environments."""
 
+import itertools
 import json
 import os
 import re
@@ -20,17 +21,19 @@ from geo_patrol.flight.pictures.scene import (
     COASTED,
     GREEN,
     ORANGE,
+    PAPER,
     PULLED,
     SKY,
     VERMILION,
     MapLayout,
+    add_path,
     blank_map,
     flight_drawing,
     score_lines,
     score_sheet,
 )
 from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.shapes import Circle, Polyline, Text
+from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Rect, Text
 from geo_patrol.scenes.sheets import PAPERS, fit
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
@@ -86,6 +89,37 @@ def test_turns_are_numbered_and_scored():
         "Flight complete: 21 points; flown to the last turn, 15.",
     ):
         assert text in shown
+
+
+def turn_labels(flight):
+    """Return the numbers of turns beside the path of a flight, and the rectangles that they take."""
+    layout = MapLayout(flight.mission)
+    drawing = Drawing(layout.width, layout.bottom, PAPER)
+    add_path(drawing, layout, flight)
+    found = [shape for shape in drawing.shapes if isinstance(shape, Text)]
+    return [
+        (one.text, Rect.anchored((round(0.58 * one.size * len(one.text)), round(one.size)), one.anchor, one.position))
+        for one in found
+    ]
+
+
+@pytest.mark.parametrize("name", ["grand_tour", "sample_20"])
+def test_numbers_of_turns_do_not_overlap(name):
+    recorded = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text())
+    labels = turn_labels(Flight.from_orders(name, recorded[name]["orders"]))
+    assert len(labels) > 15
+    for (text, rect), (other, beside) in itertools.combinations(labels, 2):
+        assert not rect.overlaps(beside), (text, other)
+
+
+def test_a_turn_that_ends_off_the_map_hides_no_number_at_its_edge():
+    flight = Flight.from_orders("sample", ["launch B19", "coast"])
+    layout = MapLayout(flight.mission)
+    (_, _), (text, rect) = turn_labels(flight)
+    assert text == "2"
+    _, y = layout.at((22, 0))
+    assert rect.top > layout.at((22, 1))[1] - 18
+    assert y > layout.at((22, 1))[1] - 19, "the mark of the endpoint is between the map and its numbers"
 
 
 def test_wells_have_a_gravity_stroke_at_each_point():

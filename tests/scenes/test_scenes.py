@@ -1,6 +1,7 @@
 """Scenes and sessions: without pygame, and the same drawing for every renderer."""
 
 import dataclasses
+import itertools
 import json
 import math
 import subprocess
@@ -11,18 +12,19 @@ import pytest
 from positions import PICTURES, snapshot_of
 
 from geo_patrol import Game, load_config
-from geo_patrol.browser.records import game_record
+from geo_patrol.board import ring_of
+from geo_patrol.browser.records import SceneEncoder, game_record
 from geo_patrol.notation import Order, Satellite, SatelliteId
 from geo_patrol.rendering.painter import paint_drawing
 from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import make_layout, middle_angle
-from geo_patrol.scenes.orders import cost_shapes
+from geo_patrol.scenes.orders import cost_shapes, pending_order_shapes
 from geo_patrol.scenes.paper import geometry_of
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
-from geo_patrol.scenes.shapes import Polygon, Rect, Text, Use
+from geo_patrol.scenes.shapes import Box, Polygon, Rect, Text, Use
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
 from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.order_entry import OrderEntry
@@ -101,6 +103,64 @@ def test_either_all_choices_are_labelled_on_the_board_or_none():
     assert len(labels) == len(options)
     in_the_way = {SatelliteId("bravo", 9): Anchor((layout.geometry.middle(4), middle_angle(options[0].sector)), 200.0)}
     assert list(cost_shapes(layout, all_satellites(game), anchors | in_the_way, options)) == []
+
+
+@pytest.mark.parametrize("is_narrow", [False, True])
+def test_the_words_about_lost_satellites_hide_no_number_of_a_sector(is_narrow):
+    layout = SceneEncoder(load_config("geo_patrol"), is_narrow=is_narrow).layout
+    for sector in range(3, 31):
+        lost = Satellite(SatelliteId("alpha", 1), sector, 0, 0, True)
+        edge = layout.geometry.inner_edge(int(ring_of(sector)))
+        beside = {SatelliteId("bravo", 1): Anchor((edge, middle_angle(sector)), 16.0)}  # where they would be otherwise
+        badge, _ = lost_shapes(layout.geometry, [lost], beside, layout.text_size("tiny"))
+        for other in range(1, 31):
+            x, y = layout.geometry.sector_center(other)
+            assert not (badge.left < x < badge.left + badge.width and badge.top < y < badge.top + badge.height), (
+                sector,
+                other,
+            )
+
+
+def test_the_words_about_lost_satellites_of_two_sectors_are_beside_each_other():
+    layout = SceneEncoder(load_config("geo_patrol"), is_narrow=True).layout
+    geometry, size = layout.geometry, layout.text_size("tiny")
+    lost = [Satellite(SatelliteId("alpha", 1 + i), sector, 0, 0, True) for i, sector in enumerate(range(15, 23))]
+    edge = {SatelliteId("bravo", 1): Anchor((geometry.inner_edge(4), middle_angle(18)), 40.0)}
+    boxes = [one for one in lost_shapes(geometry, lost, edge, size) if isinstance(one, Box)]
+    rects = [Rect.truncated(one.left, one.top, one.width, one.height) for one in boxes]
+    assert len(rects) == len(lost)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(rects, 2))
+
+
+@pytest.mark.parametrize("is_narrow", [False, True])
+def test_the_arrow_of_a_move_ends_in_its_sector_on_no_satellite_and_no_number(is_narrow):
+    game = Game("geo_patrol", seed=1)
+    layout = SceneEncoder(game.config, is_narrow=is_narrow).layout
+    geometry, entry = layout.geometry, OrderEntry(game, "alpha")
+    anchors = satellite_anchors(geometry, all_satellites(game))
+    moves = [(one.id, option) for one in game.satellites("alpha") for option in entry.options(one.id.number)]
+    assert len(moves) > 30
+    for actor, option in moves:
+        head = list(pending_order_shapes(layout, anchors, actor, option, theme.CHOICE))[-1]
+        tip = head.points[0]
+        assert geometry.sector_of(tip) == option.sector
+        assert math.dist(tip, geometry.sector_center(option.sector)) > layout.text_size("tiny") / 2
+        for anchor in anchors.values():
+            assert math.dist(tip, geometry.point(anchor.position)) > anchor.radius
+
+
+def test_labels_of_choices_leave_the_numbers_of_sectors_in_sight():
+    game = Game("geo_patrol", seed=1)
+    layout = SceneEncoder(game.config).layout
+    satellites = all_satellites(game)
+    anchors = satellite_anchors(layout.geometry, satellites)
+    options = OrderEntry(game, "alpha").options(4)
+    boxes = [one for one in cost_shapes(layout, satellites, anchors, options) if isinstance(one, Box)]
+    assert len(boxes) == len(options)
+    for box in boxes:
+        for option in options:
+            x, y = layout.geometry.sector_center(option.sector)
+            assert not (box.left <= x <= box.left + box.width and box.top <= y <= box.top + box.height)
 
 
 def test_sectors_out_of_sight_are_dark():

@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -31,6 +33,32 @@ SEED = 91_827
 def client(tmp_path):
     with TestClient(Server(TableStore(tmp_path)).app()) as client, contextlib.ExitStack() as client.connections:
         yield client
+
+
+def test_games_that_hide_enemies_begin_when_they_are_compiled_and_others_do_not_wait(tmp_path):
+    compiled = threading.Event()
+    tables = TableStore(tmp_path)
+    hidden, usual = {"preset": CONFIG, "bravo": "idle"}, {"bravo": "idle"}
+    with TestClient(Server(tables, later=[compiled.wait]).app()) as client:
+        for path, asked in (("tables", hidden), ("classes", {"preset": CONFIG})):
+            refused = client.post(f"/api/{path}", json=asked)
+            assert refused.status_code == 429
+            assert "still being prepared" in refused.json()["text"]
+            assert refused.headers["retry-after"] == "5"
+        assert client.post("/api/tables", json=usual).status_code == 201
+        compiled.set()
+        while not tables.is_compiled:
+            time.sleep(0.01)
+        assert client.post("/api/tables", json=hidden).status_code == 201
+
+
+def test_games_that_hide_enemies_begin_even_if_they_could_not_be_compiled_ahead(tmp_path, caplog):
+    tables = TableStore(tmp_path)
+    with TestClient(Server(tables, later=[lambda: 1 / 0]).app()) as client:
+        while not tables.is_compiled:
+            time.sleep(0.01)
+        assert client.post("/api/tables", json={"preset": CONFIG, "bravo": "idle"}).status_code == 201
+    assert "not compiled ahead" in caplog.text
 
 
 class Seat:

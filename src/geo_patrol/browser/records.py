@@ -55,7 +55,7 @@ SIZE = 720
 """Side of the board's square, in pixels."""
 _NARROW = 374
 """Width in pixels of a phone's board: for it, texts and satellites are drawn larger in the same square."""
-_NARROW_TOKEN, _NARROW_MARGIN = 36, 32
+_NARROW_TOKEN, _NARROW_MARGIN, _NARROW_EDGE = 36, 32, 12
 FRAMES_PER_SECOND, BEAT_FRAMES_PER_SECOND = 6, 10
 """Frames between which a browser interpolates: few while satellites move or the board turns, where 6 are off by two pixels on the
 innermost ring, more for the beats of an engagement, whose lines grow within a fraction of a second."""
@@ -156,7 +156,8 @@ def _board_layout(board: BoardConfig, fleet: int, is_narrow: bool) -> Layout:
         max_token=_NARROW_TOKEN * scale,
         min_token=theme.MIN_TOKEN * scale,
     )
-    return replace(layout, scale=scale, geometry=geometry)
+    words = layout.board.inflated(-2 * _NARROW_EDGE, 0)  # a browser's font may be wider than was assumed
+    return replace(layout, board=words, scale=scale, geometry=geometry)
 
 
 @functools.lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from geo_patrol.errors import suggest
 from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from geo_patrol.agents import Agent
@@ -250,10 +250,14 @@ def play(
     if folder is not None and folder.suffix:
         raise InputError(f"--save {save}: the page keeps games in a folder; a file is for --text")
     own: frozenset[str] = frozenset()
+    pieces: list[tuple[str, Callable[[], object]]] = []
     if resume is not None:
         _check_resumable(resume)
     elif asked:
-        _check_new(side, against, config, overrides, seed)
+        if _check_new(side, against, config, overrides, seed).hides_enemies:
+            from geo_patrol.warmup import compile_hidden_enemies
+
+            pieces.append(("hidden enemies", compile_hidden_enemies))
         own = frozenset([against]) if _is_own(against) else own
 
     def open_first(server: "Server") -> str | None:
@@ -263,11 +267,11 @@ def play(
             return None
         return _open_table(server, side, against, config, overrides, seed)
 
-    open_page(open_first, folder=folder, own_agents=own, has_browser=not no_browser, port=port)
+    open_page(open_first, pieces, folder=folder, own_agents=own, has_browser=not no_browser, port=port)
 
 
-def _check_new(side: str, against: str, config: str, overrides: list[str] | None, seed: int | None) -> None:
-    """Check what a new game is asked for with, before a page opens."""
+def _check_new(side: str, against: str, config: str, overrides: list[str] | None, seed: int | None) -> "GameConfig":
+    """Check what a new game is asked for with, before a page opens; return its configuration."""
     from geo_patrol.config.presets import load_config
     from geo_patrol.games import check_seed
 
@@ -278,9 +282,9 @@ def _check_new(side: str, against: str, config: str, overrides: list[str] | None
     if against != PERSON:
         load_agent(against)
     with bad_input():
-        load_config(config, overrides)
         if seed is not None:
             check_seed(seed)
+        return load_config(config, overrides)
 
 
 def _is_own(agent: str) -> bool:

@@ -59,14 +59,20 @@ def serve(
     from geo_patrol.server.app import Server
     from geo_patrol.server.requests import LOCAL_HOSTS
     from geo_patrol.server.tables import TableStore
-    from geo_patrol.warmup import compile_flight_games, compile_hidden_enemies, compile_search
+    from geo_patrol.warmup import (
+        compile_flight_games,
+        compile_hidden_enemies,
+        compile_opponents,
+        compile_rules,
+        compile_search,
+        compile_warnings,
+    )
 
-    compile_search()  # for hints: compiling later would stop all games for a while
-    compile_flight_games()
-    compile_hidden_enemies()
+    for prepare in (compile_rules, compile_opponents, compile_warnings, compile_flight_games):
+        prepare()  # compiling later would stop all games for a while
     tables = TableStore(data, max_tables, frozenset(agents or ()))
     hosts = (*LOCAL_HOSTS, host, *(names or ())) if host in LOCAL_HOSTS or names else ("*",)
-    server = Server(tables, hosts, max_connections, host, keep_days)
+    server = Server(tables, hosts, max_connections, host, keep_days, later=[compile_search, compile_hidden_enemies])
     _warn(host)
     _allow_files()
     _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")
@@ -149,20 +155,15 @@ def open_page(
             return
 
         def make_app() -> tuple[Any, str | None]:
-            server = Server(
-                TableStore(data, _MAX_OWN_TABLES, own_agents), ("*",)
-            )  # who comes without the key gets no further
+            tables = TableStore(data, _MAX_OWN_TABLES, own_agents)
+            later = compile_search, compile_flight_games, compile_hidden_enemies  # what most games need not wait for
+            server = Server(tables, ("*",), later=later)  # who comes without the key gets no further
             for fault in server.damaged:
                 typer.echo(f"not restored: {fault}", err=True)
             return server.app(), open_first(server)
 
         first = (("the rules", compile_rules), ("the opponents", compile_opponents), ("warnings", compile_warnings))
-        later = (  # what games need not wait for
-            ("hints", compile_search),
-            ("flights", compile_flight_games),
-            ("hidden enemies", compile_hidden_enemies),
-        )
-        page = LocalPage((*first, *pieces), make_app, later)
+        page = LocalPage((*first, *pieces), make_app)
         with suppress(KeyboardInterrupt):
             _allow_files()
             typer.echo("Your page is at this address. Ctrl-C ends it; so does closing it, ten minutes later.", err=True)

@@ -213,6 +213,8 @@ def lost_shapes(
 ) -> Iterator[shapes.PlainShape]:
     """Write at the edges of sectors, the inner ones if possible, beside what is drawn there, how many satellites were lost in them."""
     tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in set(anchors.values())]
+    tokens += [(place, 0.6 * size) for place in geometry.sector_centers]  # where numbers are
+    written: list[shapes.Rect] = []
     for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
         text, ring = f"{count} lost", int(ring_of(sector))
         width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
@@ -220,14 +222,19 @@ def lost_shapes(
         edges = [(inner, -1), (inner, 1), (outer, -1), (outer, 1)]
         if ring == geometry.board.outer_ring:
             edges.pop()  # outside are the numbers of sectors
+        reach = 2 * (outer - inner) + sector_angle(ring) * outer + 2 * width
+        near = [token for token in tokens if math.dist(token[0], geometry.sector_center(sector)) < reach + token[1]]
         places: list[tuple[float, shapes.Point]] = []
         for (edge, outward), fraction in itertools.product(edges, (0.0, 0.3, -0.3, 0.48, -0.48)):
             angle = middle_angle(sector) + fraction * sector_angle(ring)
             extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # away from the edge
             place = geometry.point((edge + outward * extent, angle))
-            clearance = min((_clearance(token, place, (width, height)) for token in tokens), default=0.0)
-            places.append((clearance, place))
+            clearance = min((_clearance(token, place, (width, height)) for token in near), default=0.0)
+            if not any(map(shapes.Rect.anchored((width, height), "center", place).overlaps, written)):
+                places.append((clearance, place))
+        places = places or [(0.0, geometry.point((inner, middle_angle(sector))))]
         x, y = next((place for clearance, place in places if clearance >= 0), max(places)[1])
+        written.append(shapes.Rect.anchored((width, height), "center", (x, y)))
         corner = round(x - width / 2), round(y - height / 2)
         yield shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2)
         yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")

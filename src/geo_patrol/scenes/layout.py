@@ -72,6 +72,12 @@ class BoardGeometry:
         ring = int(ring_of(sector))
         return self.point((self.middle(ring), middle_angle(sector)))
 
+    @functools.cached_property
+    def sector_centers(self) -> tuple[Point, ...]:
+        """The middles of all sectors."""
+        first, last = 1 << self.board.inner_ring, 2 << self.board.outer_ring
+        return tuple(self.sector_center(number - 1) for number in range(first, last))
+
     def outline(self, sector: int, rotation: float = 0.0, inset: float = 0.0) -> tuple[Point, ...]:
         """Return a sector's outline.
 

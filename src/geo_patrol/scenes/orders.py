@@ -1,5 +1,6 @@
 """Orders being entered, as marks on the picture."""
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +9,7 @@ from geo_patrol.board import ring_of
 from geo_patrol.notation import Order, Satellite, SatelliteId
 from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.engagements import shield
-from geo_patrol.scenes.layout import Layout, middle_angle, sector_angle
+from geo_patrol.scenes.layout import BoardGeometry, Layout, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import Anchor, Anchors
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 
@@ -27,6 +28,7 @@ def pending_order_shapes(
     anchor = anchors[actor]
     start = layout.geometry.point(anchor.position)
     width = layout.stroke(2)
+    head = 4.5 * width
     if option.order.action == "guard":
         size = max(round(anchor.radius * 1.1), 8)
         shift = anchor.radius * 0.4 + size / 2
@@ -34,7 +36,7 @@ def pending_order_shapes(
         return
     if option.target is None:
         assert option.sector is not None
-        end = layout.geometry.sector_center(option.sector)
+        end = _free_point(layout, anchors, actor, option.sector, 0.6 * head)
     else:
         end = layout.geometry.point(anchors[option.target].position)
     distance = math.dist(start, end)
@@ -45,7 +47,52 @@ def pending_order_shapes(
         return
     start, end = (shapes.between(start, end, part / distance) for part in (anchor.radius, distance - reach))
     offset = 1.3 * width if option.order.action == "collide" else 0.0
-    yield from shapes.arrow(start, end, color, width, 4.5 * width, offset, dashed=dashed)
+    yield from shapes.arrow(start, end, color, width, head, offset, dashed=dashed)
+
+
+def _free_point(layout: Layout, anchors: Anchors, actor: SatelliteId, sector: int, margin: float) -> shapes.Point:
+    """Return where the arrow of a move ends: the point of the sector that it reaches across the fewest satellites.
+
+    Of such points it is the nearest to the middle. It is on no satellite, nor on the sector's number, if there is another.
+    """
+    geometry = layout.geometry
+    start, center = geometry.point(anchors[actor].position), geometry.sector_center(sector)
+    reach = 1.5 * math.dist(start, center)
+    others = set(anchors.values()) - {anchors[actor]}
+    tokens = [(geometry.point(one.position), one.radius) for one in others]
+    near = [(center, 0.8 * layout.text_size("tiny"))]  # where the sector's number is
+    near += [(point, radius) for point, radius in tokens if math.dist(point, start) < reach]
+    fewest, best = len(near) + 1, center
+    for end in _points_of(geometry, sector):
+        if any(math.dist(point, end) < radius + margin for point, radius in near):
+            continue
+        crossed = sum(_distance(point, start, end) < radius for point, radius in near)
+        if crossed < fewest:
+            fewest, best = crossed, end
+        if not crossed:
+            break
+    return best
+
+
+@functools.lru_cache(maxsize=1024)
+def _points_of(geometry: BoardGeometry, sector: int) -> tuple[shapes.Point, ...]:
+    """Return points of a sector, spread over it, the nearest to its middle first."""
+    ring, center = int(ring_of(sector)), geometry.sector_center(sector)
+    inner, depth = geometry.inner_edge(ring), geometry.outer_edge(ring) - geometry.inner_edge(ring)
+    parts = itertools.product((0.5, 0.35, 0.65, 0.2, 0.8), (0.0, 0.2, -0.2, 0.36, -0.36))
+    points = [
+        geometry.point((inner + outward * depth, middle_angle(sector) + across * sector_angle(ring)))
+        for outward, across in parts
+    ]
+    return tuple(sorted(points, key=lambda point: math.dist(point, center)))
+
+
+def _distance(point: shapes.Point, start: shapes.Point, end: shapes.Point) -> float:
+    """Return the distance of a point from a line between two."""
+    length = math.dist(start, end)
+    along = (point[0] - start[0]) * (end[0] - start[0]) + (point[1] - start[1]) * (end[1] - start[1])
+    fraction = min(max(along / length**2, 0.0), 1.0) if length else 0.0
+    return math.dist(point, shapes.between(start, end, fraction))
 
 
 def ring_shape(layout: Layout, anchor: Anchor, width: int) -> shapes.Circle:
@@ -59,8 +106,8 @@ def cost_shapes(
 ) -> Iterator[shapes.Shape]:
     """Write fuel cost and odds at an edge of the sectors where the options lead: they are alike in a sector.
 
-    Labels hide neither satellites nor each other. Where one of them finds no free place all are left out, as the list has
-    them too: a single one would seem to be the only choice.
+    Labels hide neither satellites nor each other, and numbers of sectors only where there is no other place. Where one of them
+    finds none at all they are all left out, as the list has them too: a single one would seem to be the only choice.
     """
     sectors = {one.id: one.sector for one in satellites}
     labels: dict[int, dict[str, None]] = {}
@@ -77,7 +124,10 @@ def cost_shapes(
         occupied.append(shapes.Rect.anchored((side, side), "center", layout.geometry.point(anchor.position)))
     drawn: list[shapes.Shape] = []
     for sector, lines in labels.items():
-        rect = _label_rect(layout, occupied, sector, list(lines))
+        size = layout.text_size("tiny")
+        number = shapes.Rect.anchored((2 * size, size), "center", layout.geometry.sector_center(sector))
+        rect = _label_rect(layout, [*occupied, number], sector, list(lines))
+        rect = rect or _label_rect(layout, occupied, sector, list(lines))
         if rect is None:
             return
         occupied.append(rect)

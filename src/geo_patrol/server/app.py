@@ -3,9 +3,11 @@
 import asyncio
 import gzip
 import json
+import logging
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from typing import Annotated, Any, Literal
@@ -58,6 +60,7 @@ _DAY_SECONDS = 86_400.0
 _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
+_LOG = logging.getLogger("geo_patrol.server")
 _STATUS = {"no_table": 404, "wrong_secret": 403, "no_seat": 409, "too_many": 429, "not_saved": 507}
 
 
@@ -99,6 +102,8 @@ class Server:
         max_connections: maximum number of connections of an address at the same time.
         host: address that the server listens on.
         keep_days: after how many days without a change classes and challenges are removed.
+        later: what is compiled while games are played already, in order. Until then no game begins that hides enemies, and agents
+            that may need it play where nobody waits for them: they would compile in a thread, or the event loop, of all games.
     """
 
     def __init__(
@@ -108,8 +113,11 @@ class Server:
         max_connections: int = 500,
         host: str = "127.0.0.1",
         keep_days: float = 180.0,
+        later: Sequence[Callable[[], object]] = (),
     ) -> None:
         self.tables, self._hosts, self._host, self._keep_days = tables, hosts, host, keep_days
+        self._later = later
+        tables.is_compiled = not later
         self._servers: dict[str, TableServer] = {}
         self._loading: dict[str, asyncio.Task[Table | None]] = {}
         self._limits = requests.ClientLimits(max_connections, max(tables.max_tables // 4, 1))
@@ -169,9 +177,10 @@ class Server:
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        clearing = asyncio.create_task(self._clear_regularly())
+        tasks = asyncio.create_task(self._clear_regularly()), asyncio.create_task(self._compile_later())
         yield
-        clearing.cancel()
+        for task in tasks:
+            task.cancel()
         self._hints.close()
         for server in self._servers.values():
             await server.close()
@@ -179,6 +188,17 @@ class Server:
         self._slow.close()
         self._files.close()
         self.tables.close()
+
+    async def _compile_later(self) -> None:
+        thread = ThreadPoolExecutor(1, "compiling")
+        try:
+            for prepare in self._later:
+                await asyncio.get_running_loop().run_in_executor(thread, prepare)
+        except Exception:  # which whoever needs it will meet again
+            _LOG.exception("not compiled ahead")
+        finally:
+            thread.shutdown(wait=False)
+        self.tables.is_compiled = True
 
     async def _clear_regularly(self) -> None:
         last = -math.inf
@@ -226,7 +246,8 @@ class Server:
 
     def _server_of(self, table: Table) -> TableServer:
         if table.id not in self._servers:
-            threads = self._slow if table.is_slow else self._quick
+            is_quick = not table.is_slow and (self.tables.is_compiled or table.is_compiled_first)
+            threads = self._quick if is_quick else self._slow
             run = partial(threads.run, table.saved.opener or table.id)
             draw = partial(self._quick.run, f"drawing {table.id}")
             self._servers[table.id] = TableServer(table, run, draw)

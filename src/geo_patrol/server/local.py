@@ -56,7 +56,6 @@ class LocalPage:
         pieces: what is prepared before the first game, in order.
         make_app: makes the application when these are prepared, and returns it with the page to open, None for the first
             one. It is called in the event loop.
-        later: what is prepared while games are played already.
 
     Attributes:
         key: what the address has to have; afterwards a cookie has it.
@@ -67,9 +66,8 @@ class LocalPage:
         self,
         pieces: Sequence[Piece],
         make_app: Callable[[], tuple[Starlette, str | None]],
-        later: Sequence[Piece] = (),
     ) -> None:
-        self._pieces, self._make_app, self._later = pieces, make_app, later
+        self._pieces, self._make_app = pieces, make_app
         self.key = secrets.token_urlsafe(18)
         self._cookie = f"geo_patrol_{secrets.token_hex(4)}"  # others of this computer have the same host
         self._num_prepared = 0
@@ -214,8 +212,6 @@ class LocalPage:
             app, self._page = self._make_app()
             await stack.enter_async_context(app.router.lifespan_context(app))
             self._app = app
-            for _, prepare in self._later:
-                await asyncio.get_running_loop().run_in_executor(thread, prepare)
         except Exception as error:  # said on the page, and by whoever started it
             self.failure = error
         finally:

@@ -73,7 +73,9 @@ class AfterPage {
     byId("verdict").textContent = document.title = verdict(this.last, this.cast);
     say(byId("curve-title"), this.side === null ? `${this.cast.name("alpha")}’s chance to win, in %, turn by turn` : "Your chance to win, in %, turn by turn");
     drawScores(byId("chart"), moments, this.cast);
-    byId("points").replaceChildren(...lineTable(moments.at(-1).result).children);
+    const lines = moments.at(-1).result.slice(1); // the first one is the verdict
+    const own = (text) => text.replace(/^(Alpha|Bravo)/, (side) => this.cast.name(side.toLowerCase()));
+    byId("points").replaceChildren(...lineTable(lines.map(([text, points]) => [own(text), points.replace("-", "−")])).children);
     this.config = config;
     this.#offerNext();
     this.playback.pauseAt(this.lookedAt?.index ?? moments.length - 1);
@@ -199,7 +201,7 @@ class AfterPage {
     }
     if (isChosen) playback.board.define(one.symbols);
     playback.board.overlay.replaceChildren(...(isChosen ? one.shapes.map(drawShape) : []));
-    say(byId("caption"), isChosen ? "Dashed: the better order." : playback.isAtEnd && playback.hasArrived ? "The end." : `${phaseText(moment)}.`);
+    say(byId("caption"), isChosen ? "Dashed: the better order." : playback.isAtEnd && playback.hasArrived ? "The end." : playback.hasArrived ? `${phaseText(moment)}.` : phaseStory(playback.record.moments[Math.max(index - 1, 0)], moment));
     byId("practise").hidden = moment.phase === "over" || (playback.isAtEnd && playback.hasArrived);
     const key = `${index} ${this.last.turn}`;
     if (this.cardsKey === key) return;

@@ -62,7 +62,7 @@ class PupilPage {
 /** Shows a button that pauses, or lets go on: bars and a triangle, as on players. */
 function showPausing(button, isPaused, text) {
   button.classList.toggle("main", isPaused);
-  if (button.textContent !== `${isPaused ? "▶" : "❚❚"}${text}`) button.replaceChildren(create("span", { "aria-hidden": "true" }, isPaused ? "▶" : "❚❚"), text);
+  if (button.textContent !== `${isPaused ? "▶" : "❚❚"}${text}`) button.replaceChildren(create("span", { "aria-hidden": "true" }, isPaused ? "▶" : "❚❚"), create("span", { class: "word" }, text));
 }
 
 /** What a teacher sees of a class, and does with it. */

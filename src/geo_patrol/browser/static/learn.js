@@ -100,7 +100,7 @@ class Lesson {
     this.task.textContent = isDone ? card.text : card.task;
     this.wrong.textContent = card.hint;
     if (card.hint) this.wrong.scrollIntoView({ block: "nearest" });
-    this.back.disabled = this.number === 1;
+    this.back.hidden = this.number === 1;
     this.isDone = isDone;
     this.entry.commit.hidden = this.entry.undo.hidden = isDone || this.selects;
     this.next.hidden = this.number === this.count || this.number > this.reached;

@@ -17,7 +17,7 @@ class OrderPanel {
     const find = (name) => root.querySelector(`.${name}`);
     for (const name of ["yours", "theirs", "choice", "sofar", "menu", "undo", "commit"]) this[name] = find(name);
     this.view = playback.board;
-    Object.assign(this, { send: commit, changed, choices: null, selected: null, isShown: true, cast: new Cast(["", ""], null), side: "alpha" });
+    Object.assign(this, { send: commit, changed, choices: null, selected: null, isShown: true, story: "", cast: new Cast(["", ""], null), side: "alpha" });
     this.#forgetOrders();
     this.commit.addEventListener("click", () => {
       if (this.menu.hidden) this.commitAll();
@@ -99,8 +99,12 @@ class OrderPanel {
     this.#draw();
   }
 
-  /** Shows or hides the choices on the board, for instance while it shows the past. */
-  show(isShown) {
+  /** Shows or hides the choices on the board, for instance while it shows the past; a story takes the place of those beside it. */
+  show(isShown, story = "") {
+    if (this.story !== story) {
+      this.story = story;
+      this.#drawChoice();
+    }
     if (this.isShown === isShown) return;
     this.isShown = isShown;
     this.#drawBoard();
@@ -202,6 +206,13 @@ class OrderPanel {
 
   /** Shows what the selected satellite may do; its elements stay where only the order has changed. */
   #drawChoice() {
+    if (this.story) {
+      delete this.choice.dataset.key;
+      const hadFocus = this.choice.contains(document.activeElement);
+      this.choice.replaceChildren(create("p", {}, this.story));
+      if (hadFocus) this.yours.querySelector(":checked")?.focus();
+      return;
+    }
     const state = this.states?.get(this.selected);
     if (state === undefined) {
       delete this.choice.dataset.key;
@@ -236,11 +247,11 @@ class OrderPanel {
     if (moves.length > 0) {
       const ways = moves.map((one) => {
         const word = capitalized(MOVES[one.action]);
-        const cost = [`${one.sector}, −${one.cost}`, create("span", { class: "wide" }, " fuel")];
+        const cost = [`to ${one.sector}, −${one.cost}`, create("span", { class: "wide" }, " fuel")];
         return this.#way(one, word, cost, `${word} to sector ${one.sector}, ${one.cost} fuel`);
       });
       form.append(create("div", { class: "moves" }, ...ways));
-      form.append(create("p", { class: "soft wide" }, `${DIRECTIONS} Rings further in are shorter: satellites there overtake.`));
+      form.append(create("p", { class: "soft wide" }, `${DIRECTIONS} Satellites further in overtake.`));
     }
     for (const line of this.#attackLines(options)) form.append(line);
     if (options.length === 0) form.append(create("p", { class: "soft" }, this.choices.phase === "movement" ? "It cannot pay for a move." : "No enemy is in the same or the next sector."));
@@ -288,21 +299,25 @@ class OrderPanel {
   // The board
 
   #drawBoard() {
-    const { overlay } = this.view;
+    const { overlay, lights } = this.view;
     this.menu.hidden = true;
     if (this.choices === null || !this.isShown) {
       overlay.replaceChildren();
+      lights.replaceChildren();
       return;
     }
     const { satellites, areas } = this.choices;
     const selected = this.#choiceOf(this.selected);
-    const lit = new Set((selected?.options ?? []).map(({ area }) => area));
-    const shapes = [...lit].flatMap((area) => areas[area].lit);
-    shapes.push(...this.suggestion, ...[...this.pending.values()].flatMap(({ arrow }) => arrow));
-    for (const satellite of satellites) if (!this.pending.has(satellite.name)) shapes.push(...satellite.ring);
-    if (selected !== undefined) shapes.push(...areas[selected.area].lit, ...(NARROW.matches ? [] : selected.costs)); // which hide the board there
+    const lit = [...new Set((selected?.options ?? []).map(({ area }) => area))];
+    const looks = lit.flatMap((area) => areas[area].lit);
+    const isFilled = ([, fill]) => fill !== null; // what lights a sector up lies beneath satellites, its edge and rings above
+    lights.replaceChildren(...looks.filter(isFilled).map(drawShape));
+    const arrows = svgElement("g", { class: "arrows" });
+    arrows.append(...[...this.suggestion, ...[...this.pending.values()].flatMap(({ arrow }) => arrow)].map(drawShape));
+    const rings = satellites.filter(({ name }) => !this.pending.has(name)).flatMap(({ ring }) => ring);
+    if (selected !== undefined) rings.push(...areas[selected.area].lit, ...(NARROW.matches ? [] : selected.costs)); // which hide the board there
     const hits = [...new Set([...lit, ...satellites.map(({ area }) => area)])].sort((one, other) => one.includes(":") - other.includes(":"));
-    overlay.replaceChildren(...shapes.map(drawShape), ...hits.map((area) => this.#hit(area)));
+    overlay.replaceChildren(...looks.filter((look) => !isFilled(look)).map(drawShape), arrows, ...rings.map(drawShape), ...hits.map((area) => this.#hit(area)));
   }
 
   #hit(area) {

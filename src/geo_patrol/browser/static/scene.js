@@ -116,7 +116,7 @@ function drawShape(shape) {
 
 /** The board of a game as SVG: what stays, and frames of what moves. */
 class BoardView {
-  /** @param {SVGSVGElement} svg where it is drawn; what is put into ``overlay`` lies on top. */
+  /** @param {SVGSVGElement} svg where it is drawn; what is put into ``overlay`` lies on top, into ``lights`` beneath what moves. */
   constructor(svg) {
     this.svg = svg;
     this.definitions = this.#group(svg, "defs");
@@ -125,6 +125,7 @@ class BoardView {
     this.turning = this.#group(svg, "g");
     this.ground = this.#group(svg, "g");
     this.ground.setAttribute("class", "ground");
+    this.lights = this.#group(svg, "g");
     this.moving = this.#group(svg, "g");
     this.overlay = this.#group(svg, "g");
     this.shapes = [];
@@ -173,9 +174,9 @@ class BoardView {
 
   /** Draws a phase ({frames, turning, occupied, unseen}) at a progress from 0 to 1. */
   draw({ frames, turning, occupied, unseen }, progress) {
-    const half = progress < 0.5 ? 0 : 1;
-    this.#occupy(occupied[half], unseen[half]);
     const at = progress * (frames.length - 1);
+    const half = (turning === null ? progress < 0.5 : at < turning[0]) ? 0 : 1; // satellites change sectors as they move, or drift
+    this.#occupy(occupied[half], unseen[half]);
     const index = Math.min(Math.floor(at), frames.length - 1);
     const next = Math.min(index + 1, frames.length - 1);
     const isTurning = turning !== null && at > turning[0] - 1 && at < turning[1] + 1;

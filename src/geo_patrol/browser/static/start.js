@@ -106,7 +106,7 @@ class StartPage {
     const [option] = preset.selectedOptions;
     byId("about-preset").textContent = option.dataset.about;
     const time = clock.value === "" ? "no clock" : `${clock.value.split(" ")[0]} seconds a phase`;
-    byId("setting").textContent = `${option.textContent}, you are ${COLORS[side.value]}, ${time}${seed.value ? `, seed ${seed.value}` : ""}`;
+    byId("setting").textContent = `Game: ${option.textContent}, you are ${COLORS[side.value]}, ${time}${seed.value ? `, seed ${seed.value}` : ""}`;
   }
 
   /** Offers a class the game that is set. */
@@ -186,8 +186,8 @@ class StartPage {
     const { tables } = await request("/api/tables");
     const going = tables.filter(({ over }) => !over).reverse();
     const items = going.map(({ table, title, turn, score, seats }) => {
-      const names = SIDES.map((side) => (seats[side].kind === "open" ? "nobody yet" : playerName(seats[side].name)));
-      const text = create("div", {}, create("b", {}, `${names[0]} and ${names[1]}`), create("div", { class: "soft" }, `${title}, turn ${turn}, ${score ? `${score.alpha} to ${score.bravo}` : "enemies are hidden"}`));
+      const names = SIDES.map((side) => (seats[side].kind === "open" ? "nobody yet" : seats[side].name === "person" ? "somebody" : playerName(seats[side].name)));
+      const text = create("div", {}, create("b", {}, capitalized(`${names[0]} and ${names[1]}`)), create("div", { class: "soft" }, `${title}, turn ${turn}, ${score ? `${score.alpha} to ${score.bravo}` : "enemies are hidden"}`));
       const seat = SIDES.find((side) => seats[side].kind === "open");
       const take = create("button", { type: "button" }, `Play ${COLORS[seat]}`);
       take.addEventListener("click", () => start(take, () => this.#takeSeat(table, seat), byId("watch").querySelector(".notice")));
@@ -225,12 +225,13 @@ class StartPage {
     else this.playback.setPlaying(true);
   }
 
-  #caption({ moment, isPlaying, isAtEnd, hasArrived, record }) {
+  #caption({ moment, index, isPlaying, isAtEnd, hasArrived, record }) {
     if (moment === undefined || record.moments.length < 2) return; // or no game yet, but a board at rest
+    const before = record.moments[Math.max(index - 1, 0)];
     const deeds = { shoot: "shots", collide: "collisions", guard: "guards" };
     const names = [...new Set(moment.outcomes.filter(({ attacker }) => attacker).map(({ action }) => deeds[action]))];
     const cast = new Cast(record.names, null);
-    const what = moment.phase === "over" ? verdict(moment, cast) : moment.engaged ? `Turn ${moment.outcomesTurn}: ${listed(names)}${names.length > 1 ? ", all at once" : ""}` : phaseText(moment);
+    const what = moment.phase === "over" ? verdict(moment, cast) : moment.engaged ? `Turn ${moment.outcomesTurn}: ${listed(names)}${names.length > 1 ? ", all at once" : ""}` : phaseStory(before, moment);
     say(byId("caption"), what);
     if (!isPlaying && isAtEnd && hasArrived && !this.isEnding && !REDUCED_MOTION.matches) {
       this.isEnding = true;

@@ -112,13 +112,12 @@ class TablePage {
   constructor(parameters) {
     this.table = parameters.get("table") ?? "";
     this.schoolClass = parameters.get("class");
-    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "show-hint", "take-hint", "close-hint", "present", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure"];
+    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "show-hint", "take-hint", "close-hint", "steps", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure"];
     for (const id of ids) this[id] = document.getElementById(id);
     this.over = document.querySelector(".over");
-    this.steps = document.querySelector(".steps");
     Object.assign(this, { cast: new Cast(["", ""], null), ending: null, isReading: false, isEndTold: false, isCurtain: false, state: null, asked: null, aside: null, lookedAt: null });
     this.playback = new Playback(document.getElementById("board"), () => this.refresh());
-    this.controls = new Controls(this.steps.querySelector(".stepping"), this.playback);
+    this.controls = new Controls(this.steps, this.playback);
     this.entry = new OrderPanel(document, this.playback, (orders) => this.#commit(orders), () => this.#ordersChanged());
     this.sounds = new Sounds(document.querySelector("[name=sound]"));
     const [first, second] = [parameters.get("secret"), parameters.get("second")];
@@ -146,7 +145,6 @@ class TablePage {
       this.menu.close();
       this.#openPast();
     });
-    on(this.present, () => this.#toPresent());
     on(this.entry.commit, () => this.#isPlayedBack && this.#toPresent());
     on(this["ask-hint"], () => this.#askHint());
     on(this["show-hint"], () => this.#findHint());
@@ -504,6 +502,7 @@ class TablePage {
   // Going on
 
   #goOn() {
+    if (!this.steps.hidden) return void this.#toPresent();
     if (this.isEndTold) {
       location.href = pageAddress("after", { table: this.table, ...(this.schoolClass ? { class: this.schoolClass } : {}) });
       return;
@@ -527,16 +526,16 @@ class TablePage {
 
   #openPast() {
     this.steps.hidden = false;
-    this.controls.slider.focus();
     this.refresh();
+    this.controls.slider.focus();
   }
 
   #toPresent() {
-    const hadFocus = this.steps.contains(document.activeElement);
+    const hadFocus = this.told.contains(document.activeElement) || document.activeElement === this.next;
     this.steps.hidden = true;
     this.playback.pauseAt(this.playback.record.moments.length - 1);
-    if (hadFocus) (this.#main() ?? this.entry.yours.querySelector(":checked"))?.focus();
     this.refresh();
+    if (hadFocus) (this.#main() ?? this.entry.yours.querySelector(":checked"))?.focus();
   }
 
   #liftCurtain() {
@@ -598,7 +597,7 @@ class TablePage {
     }
     const isOver = this.isEndTold;
     const isReading = (this.isReading || isOver) && isPresent;
-    const isPast = !this.steps.hidden && !playback.isAtEnd;
+    const isPast = !this.steps.hidden;
     const isTold = isReading || isPast || (line.side === null && moment.engaged && isPresent);
     const fleetsKey = `${playback.record.moments.indexOf(shown)} ${this.castKey} ${side}`;
     if (this.shownFleets !== fleetsKey) {
@@ -609,13 +608,14 @@ class TablePage {
       say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet${isUnseen ? ": T and the turn it was last seen, if not now" : ""}`);
     }
     this.#showTold(isTold, moment, cast);
-    entry.show(isPresent && !isReading && !this.isCurtain && !this.state?.paused);
+    entry.show(isPresent && !isReading && !isPast && !this.isCurtain && !this.state?.paused, isPresent ? "" : this.#story(playback.index + Number(playback.hasArrived)));
     const hasFoot = isReading || isPast || line.side === null || isOver;
     this["going-on"].hidden = !hasFoot;
     document.querySelector(".foot").hidden = hasFoot;
-    say(this.next, isOver ? "The result" : isPast ? "Back to now" : line.side === null ? "To the present" : "Next turn");
+    say(this.next, isPast ? "Back to now" : isOver ? "The result" : line.side === null ? "To the present" : "Next turn");
     this.next.disabled = line.side === null && isPresent && !isOver && !isPast;
     this["look-again"].disabled = playback.record.moments.length < 2;
+    this.past.disabled = isPast;
     this["ask-hint"].disabled = entry.choices === null || this.hasHints === false;
     say(this["ask-hint"], this.hasHints === false ? "No hints" : "Hint");
     if (entry.choices === null) {
@@ -650,16 +650,24 @@ class TablePage {
     return SIDES.filter((side) => !own.includes(side) && !(this.state?.submitted ?? []).includes(side)).map((side) => this.cast.name(side));
   }
 
+  /** Returns what happens in the phase that led to a moment. */
+  #story(index) {
+    const { moments } = this.playback.record;
+    const last = Math.min(index, moments.length - 1);
+    return phaseStory(moments[Math.max(last - 1, 0)], moments[last]);
+  }
+
   #showTold(isTold, moment, cast) {
     this.ordering.hidden = isTold;
     this.told.hidden = !isTold;
     if (!isTold) return void (this.toldKey = null);
-    const key = `${this.playback.index} ${this.castKey} ${this.ending === null}`;
+    const { moments } = this.playback.record;
+    const { index } = this.playback;
+    const key = `${index} ${this.castKey} ${this.ending === null}`;
     if (this.toldKey === key) return;
     this.toldKey = key;
-    const { moments } = this.playback.record;
     const happened = moment.engaged ? drawCards(moment, cast) : [];
-    const loss = moment.engaged ? lossText(moment.outcomes, cast) || "Nobody was hit." : `${phaseText(moment)}: nobody engaged.`;
+    const loss = moment.engaged ? lossText(moment.outcomes, cast) || "Nobody was hit." : index > 0 ? this.#story(index) : "The start of the game.";
     say(this.told.querySelector(".losses"), this.ending !== null && this.playback.isAtEnd ? verdict(this.#withEnd(moment), cast) : loss);
     this.told.querySelector(".cards").replaceChildren(...happened);
     const chart = document.getElementById("chart");
@@ -782,11 +790,11 @@ class TablePage {
 /** Returns what can happen to the own HVA with the planned orders, and who guards it. */
 function dangerText({ attackers, lost, guarding, able, phase }) {
   const isLong = NARROW.matches && attackers.length > 3;
-  const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short));
+  const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short).sort((one, other) => one - other));
   const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
-  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost} %${NARROW.matches ? "" : " without guards"}. ${could}`;
-  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost} %. ${could}`;
-  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost} %.${guarding.length ? "" : ` ${could}`}`;
+  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost}\u00a0%${NARROW.matches ? "" : " without guards"}. ${could}`;
+  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost}\u00a0%. ${could}`;
+  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost}\u00a0%.${guarding.length ? "" : ` ${could}`}`;
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself

@@ -5,7 +5,7 @@ const COLORS = { alpha: "blue", bravo: "gold" };
 // The words of the rules, on buttons, in orders and in results; verbs by how many do it: several, one.
 const MOVES = { prograde: "prograde", retrograde: "retrograde", radial_in: "radial in", radial_out: "radial out" };
 const DEEDS = { shoot: ["shoot", "shoots"], collide: ["collide with", "collides with"], guard: ["guard", "guards"] };
-const DIRECTIONS = "Prograde: the way everything drifts. Retrograde: the other way.";
+const DIRECTIONS = "Prograde: the way everything drifts when a turn ends. Retrograde: the other way.";
 
 /** Creates an element with attributes, a text or children. */
 function create(name, attributes = {}, ...children) {
@@ -145,10 +145,24 @@ function lostIn(outcomes) {
 function lossText(outcomes, cast) {
   const sentences = SIDES.map((side) => {
     const names = [...lostIn(outcomes)].filter((one) => one.startsWith(side)).map((one) => short(one.split(":")[1]));
-    names.sort((one, other) => Number(one) - Number(other));
-    return names.length ? `${cast.name(side)} ${cast.is(side) ? "lose" : "loses"} ${listed(names)}.` : "";
+    return names.length ? `${cast.name(side)} ${cast.is(side) ? "lose" : "loses"} ${fleetText(names)}.` : "";
   });
   return sentences.filter(Boolean).join(" ");
+}
+
+/** Returns satellites of a side as in "Patrols 1 and 3, and the HVA". */
+function fleetText(names) {
+  const patrols = names.filter((name) => name !== "HVA").sort((one, other) => one - other);
+  const parts = [...(patrols.length ? [`${patrols.length > 1 ? "Patrols" : "Patrol"} ${listed(patrols)}`] : []), ...(patrols.length < names.length ? ["the HVA"] : [])];
+  return parts.join(", and ");
+}
+
+/** Returns what happens in the phase between two moments, in a sentence or two. */
+function phaseStory(before, moment) {
+  const start = `Turn ${before.turn}:`;
+  if (before.phase === "movement") return `${start} both sides move.`;
+  const drift = moment.phase === "over" ? "" : " Then everything drifts one sector prograde, goals too.";
+  return `${start} ${moment.engaged ? "guards act first, then all shots at once, then collisions one by one." : "nobody engages."}${drift}`;
 }
 
 /** Returns the cards of an engagement as elements, and one about the points. */
@@ -176,7 +190,7 @@ function verdict(moment, cast) {
   const own = SIDES.indexOf(first);
   const points = `${score[own]} to ${score[1 - own]}`;
   const result = winner === "draw" ? (cast.you ? "You drew" : "A draw") : `${cast.name(winner === first ? first : cast.you)} ${winner === first ? "won" : "lost"}`;
-  return `${result}, ${points}: ${endText(moment, cast, turn)}.`;
+  return capitalized(`${result}, ${points}: ${endText(moment, cast, turn)}.`);
 }
 
 function endText({ ends, outcomes }, cast, turn) {

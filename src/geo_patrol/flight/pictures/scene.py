@@ -7,7 +7,20 @@ from geo_patrol.flight.flight import LINE_NAMES, Flight, Turn, goals_text, resul
 from geo_patrol.flight.mission import ROW_LETTERS, Mission, Point, point_name, read_point
 from geo_patrol.flight.rules import COAST, shift_toward
 from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.shapes import Box, Circle, Color, Drawing, Polygon, Polyline, Shape, Text, arrowhead, placed
+from geo_patrol.scenes.shapes import (
+    Box,
+    Circle,
+    Color,
+    Drawing,
+    Polygon,
+    Polyline,
+    Rect,
+    Shape,
+    Text,
+    TextAnchor,
+    arrowhead,
+    placed,
+)
 from geo_patrol.scenes.shapes import Point as Pixel
 
 PAPER: Color = "#ffffff"
@@ -49,6 +62,8 @@ _MAP_WIDTH = 1000
 _MIN_WIDTH = 960.0
 """Enough for the score sheet of forty turns."""
 _MIN_CELL, _MAX_CELL = 25, 40
+_OUTSIDE = 0.35
+"""Distance from the map of points off it, in cells."""
 _STROKE = 0.34
 """Length of a gravity stroke, in cells."""
 _BOLD_COLUMNS, _BOLD_ROWS = 5, 2
@@ -76,9 +91,9 @@ class MapLayout:
         self.bottom = _MAP_TOP + self.cell * (mission.rows - 1)
 
     def at(self, point: tuple[float, float]) -> tuple[float, float]:
-        """Return the pixels of a point of the map; points off it are drawn just outside."""
-        column = min(max(point[0], 0.4), self.mission.columns + 0.6)
-        row = min(max(point[1], 0.4), self.mission.rows + 0.6)
+        """Return the pixels of a point of the map; points off it are drawn just outside, nearer than its numbers."""
+        column = min(max(point[0], 1 - _OUTSIDE), self.mission.columns + _OUTSIDE)
+        row = min(max(point[1], 1 - _OUTSIDE), self.mission.rows + _OUTSIDE)
         return self.left + (column - 1) * self.cell, _MAP_TOP + (row - 1) * self.cell
 
 
@@ -346,16 +361,26 @@ def _moved(point: Point, shift: Point) -> Point:
 
 
 def _add_numbers(drawing: Drawing, layout: MapLayout, turns: Sequence[Turn]) -> None:
-    """Draw all endpoints, and beside each the turns that ended there."""
+    """Draw all endpoints, and beside each the turns that ended there, on the side where there is room."""
     numbers: dict[Point, list[int]] = {}
     for turn in turns:
         numbers.setdefault(turn.end, []).append(turn.number)
     on_something = {turn.end for turn in turns if turn.mode != "flying"}
+    labels: list[Rect] = []
     for point, here in numbers.items():
         x, y = layout.at(point)
         shift = layout.cell * (0.46 if point in on_something else 0.3)
-        drawing.add(Circle((x, y), 4, BLUE))
-        drawing.add(Text((x + shift * 0.5, y - shift), _spans(here), TEXT, INK))
+        text = _spans(here)
+        extent = round(0.58 * TEXT * len(text)), round(TEXT)
+        sides: tuple[tuple[TextAnchor, float], ...] = ("midleft", 0.5), ("midright", -0.5)
+        downs = (1, -1) if point[1] < 1 else (-1, 1)  # above the map are its numbers
+        places = [(anchor, (x + right * shift, y + down * shift)) for down in downs for anchor, right in sides]
+        rects = [Rect.anchored(extent, anchor, place) for anchor, place in places]
+        free = [i for i, rect in enumerate(rects) if not any(map(rect.overlaps, labels))]
+        chosen = free[0] if free else 0
+        labels.append(rects[chosen])
+        anchor, place = places[chosen]
+        drawing.add(Circle((x, y), 4, BLUE), Text(place, text, TEXT, INK, anchor))
 
 
 def _spans(numbers: list[int]) -> str:
