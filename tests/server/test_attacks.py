@@ -26,7 +26,7 @@ from geo_patrol.replays import check, files, read_replay
 from geo_patrol.server import classes, local, requests, store
 from geo_patrol.server.app import Server
 from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.tables import NewTable, Table, TableStore
+from geo_patrol.server.tables import NewTable, TableStore
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
 
@@ -198,30 +198,6 @@ def test_scenarios_are_read_in_a_thread(client, monkeypatch):
     client.post("/api/classes", json={})
     assert all(name.startswith("files") for name in threads)
     assert len(threads) == 2
-
-
-@pytest.mark.parametrize(
-    ("agent", "while_compiling"), [("level:1", "quick"), ("scripted", "slow"), ("search:1ms", "slow")]
-)
-def test_agents_that_are_compiled_late_play_where_nobody_waits_for_them(tmp_path, monkeypatch, agent, while_compiling):
-    threads, play, compiled = [], Table.play, threading.Event()
-    monkeypatch.setattr(Table, "play", lambda table: threads.append(threading.current_thread().name) or play(table))
-    tables = TableStore(tmp_path)
-    with TestClient(Server(tables, later=[compiled.wait]).app()) as client:
-        for expected in (while_compiling, "quick"):
-            asked = {"alpha": "link", "bravo": agent}
-            opened = client.post("/api/tables", json=asked).json()
-            with client.websocket_connect(f"/ws/{opened['table']}") as socket:
-                hello = {"type": "hello", "version": 1, "table": opened["table"], "secret": opened["secrets"]["alpha"]}
-                socket.send_text(json.dumps(hello))
-                orders = {"type": "orders", "game": opened["table"], "turn": 1, "phase": "movement", "orders": []}
-                socket.send_text(json.dumps(orders))
-                while json.loads(socket.receive_text())["type"] != "event":
-                    pass
-            assert threads.pop().startswith(expected)
-            compiled.set()
-            while not tables.is_compiled:
-                time.sleep(0.01)
 
 
 def in_event_loop(test):

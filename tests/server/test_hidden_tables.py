@@ -47,7 +47,7 @@ def test_games_that_hide_enemies_begin_when_they_are_compiled_and_others_do_not_
             assert refused.headers["retry-after"] == "5"
         assert client.post("/api/tables", json=usual).status_code == 201
         compiled.set()
-        while not tables.is_compiled:
+        while not tables.can_hide_enemies:
             time.sleep(0.01)
         assert client.post("/api/tables", json=hidden).status_code == 201
 
@@ -55,7 +55,7 @@ def test_games_that_hide_enemies_begin_when_they_are_compiled_and_others_do_not_
 def test_games_that_hide_enemies_begin_even_if_they_could_not_be_compiled_ahead(tmp_path, caplog):
     tables = TableStore(tmp_path)
     with TestClient(Server(tables, later=[lambda: 1 / 0]).app()) as client:
-        while not tables.is_compiled:
+        while not tables.can_hide_enemies:
             time.sleep(0.01)
         assert client.post("/api/tables", json={"preset": CONFIG, "bravo": "idle"}).status_code == 201
     assert "not compiled ahead" in caplog.text

@@ -59,20 +59,13 @@ def serve(
     from geo_patrol.server.app import Server
     from geo_patrol.server.requests import LOCAL_HOSTS
     from geo_patrol.server.tables import TableStore
-    from geo_patrol.warmup import (
-        compile_flight_games,
-        compile_hidden_enemies,
-        compile_opponents,
-        compile_rules,
-        compile_search,
-        compile_warnings,
-    )
+    from geo_patrol.warmup import compile_flight_games, compile_hidden_enemies, compile_search
 
-    for prepare in (compile_rules, compile_opponents, compile_warnings, compile_flight_games):
-        prepare()  # compiling later would stop all games for a while
+    compile_search()  # for hints: compiling later would stop all games for a while
+    compile_flight_games()
     tables = TableStore(data, max_tables, frozenset(agents or ()))
     hosts = (*LOCAL_HOSTS, host, *(names or ())) if host in LOCAL_HOSTS or names else ("*",)
-    server = Server(tables, hosts, max_connections, host, keep_days, later=[compile_search, compile_hidden_enemies])
+    server = Server(tables, hosts, max_connections, host, keep_days, later=[compile_hidden_enemies])
     _warn(host)
     _allow_files()
     _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")

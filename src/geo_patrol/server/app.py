@@ -102,8 +102,8 @@ class Server:
         max_connections: maximum number of connections of an address at the same time.
         host: address that the server listens on.
         keep_days: after how many days without a change classes and challenges are removed.
-        later: what is compiled while games are played already, in order. Until then no game begins that hides enemies, and agents
-            that may need it play where nobody waits for them: they would compile in a thread, or the event loop, of all games.
+        later: what is compiled while games are played already, in order. No game that hides enemies begins before: it would
+            compile for half a minute in a thread, or the event loop, that others wait for.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Server:
     ) -> None:
         self.tables, self._hosts, self._host, self._keep_days = tables, hosts, host, keep_days
         self._later = later
-        tables.is_compiled = not later
+        tables.can_hide_enemies = not later
         self._servers: dict[str, TableServer] = {}
         self._loading: dict[str, asyncio.Task[Table | None]] = {}
         self._limits = requests.ClientLimits(max_connections, max(tables.max_tables // 4, 1))
@@ -198,7 +198,7 @@ class Server:
             _LOG.exception("not compiled ahead")
         finally:
             thread.shutdown(wait=False)
-        self.tables.is_compiled = True
+        self.tables.can_hide_enemies = True
 
     async def _clear_regularly(self) -> None:
         last = -math.inf
@@ -246,8 +246,7 @@ class Server:
 
     def _server_of(self, table: Table) -> TableServer:
         if table.id not in self._servers:
-            is_quick = not table.is_slow and (self.tables.is_compiled or table.is_compiled_first)
-            threads = self._quick if is_quick else self._slow
+            threads = self._slow if table.is_slow else self._quick
             run = partial(threads.run, table.saved.opener or table.id)
             draw = partial(self._quick.run, f"drawing {table.id}")
             self._servers[table.id] = TableServer(table, run, draw)

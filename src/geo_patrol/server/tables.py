@@ -50,7 +50,6 @@ _MAX_QUICK_SECONDS, _MAX_QUICK_ROLLOUTS = 0.05, 20
 _RETRY_SECONDS, _PREPARING_SECONDS = 60.0, 5.0
 _SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted", "level")
 """Agents whose parameters name neither files nor other agents."""
-_COMPILED_FIRST = ("level", "policy", "idle", "random")
 
 
 class Seat(BaseModel):
@@ -341,12 +340,6 @@ class Table(TableFile):
         """Whether one of its agents takes more than a moment for its orders, or is not of the package."""
         seats = zip(self._agents, (self.saved.alpha, self.saved.bravo), strict=True)
         return any(agent is not None and (_is_slow(agent) or not is_builtin(seat.name)) for agent, seat in seats)
-
-    @property
-    def is_compiled_first(self) -> bool:
-        """Whether its agents need no more than what every server compiles before its first game."""
-        seats = (self.saved.alpha, self.saved.bravo)
-        return all(seat.kind != "agent" or seat.name.partition(":")[0] in _COMPILED_FIRST for seat in seats)
 
     def close(self) -> None:
         """Close its file; the game can be restored."""
@@ -770,7 +763,7 @@ class TableStore(Store[SavedTable, Table]):
     Attributes:
         max_tables: how many games may be in progress at once.
         own_agents: that the operator allows.
-        is_compiled: whether all is compiled that games may need; until then those that hide enemies cannot begin.
+        can_hide_enemies: whether games that hide enemies can begin: what only they need may not be compiled yet.
         observers: called with a table that leaves memory.
 
     Raises:
@@ -786,7 +779,7 @@ class TableStore(Store[SavedTable, Table]):
         is_guest: bool = False,
     ) -> None:
         super().__init__(folder, SavedTable, self._restore_table, "table", max_tables + MAX_FINISHED)
-        self.max_tables, self.own_agents, self.is_compiled = max_tables, own_agents, True
+        self.max_tables, self.own_agents, self.can_hide_enemies = max_tables, own_agents, True
         self.observers: list[Callable[[Table], None]] = []
         self._lock = FileLock(folder / ".lock", mode=0o600, thread_local=False)
         if is_guest:
@@ -986,7 +979,7 @@ class TableStore(Store[SavedTable, Table]):
         source = read_scenario("preset", new.preset, new.scenario, preset_names())
         config = load_config(source, {"illegal_orders": "forfeit"} if new.on_timeout == "forfeit" else None)
         check_length(config)
-        if config.hides_enemies and not self.is_compiled:
+        if config.hides_enemies and not self.can_hide_enemies:
             text = (
                 "games that hide enemies are still being prepared, which takes a minute the first time: try again soon"
             )
