@@ -74,6 +74,8 @@ class ServerProcess:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.games, self._log, self.attacked = folder / "games", folder / "log.txt", ""
         port = self.address.rpartition(":")[2]
+        # Otherwise the server would compile, beside the games.
+        subprocess.run([sys.executable, "-m", "geo_patrol", "warmup"], check=True)
         command = [sys.executable, "-m", "geo_patrol", "serve", "--port", port, "--data", str(self.games)]
         command += ["--max-tables", "400", "--max-connections", "2000"]  # most come from one address
         with self._log.open("w", encoding="utf-8") as log:
