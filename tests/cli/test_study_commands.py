@@ -134,7 +134,7 @@ def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp
     assert run(*arguments).exit_code == 0
     page, study = (tmp_path / "page.html").read_text(), read_study(folder / "out")
     assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+%\)", page)
-    assert f"{study.total:,} different games" in page
+    assert f"{study.total:,} games; study {study.digest}" in page
     searched = sum(answer.games for answer in study.answered[0].answers)
     assert study.total >= sum(map(len, study.games.values())) + searched
     for text in ("margin, mean<small>median<br>(5% to 95%)", "scenario as it stands", "5% to 95% quantile"):
