@@ -508,7 +508,7 @@ def test_a_hint_can_be_taken_or_cancelled(address, open_page):
     page = open_page(alpha, reduced_motion="reduce")
     assert ordering(page)
     page.click("#ask-hint")
-    page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
+    page.locator("#hint", has_text="% of ").wait_for(timeout=60_000)
     text = page.text_content("#hint p")
     assert not any(word in text for word in ("radial_", "noop", "undefined"))
     orders = page.evaluate("page.hinted.orders")
@@ -530,7 +530,7 @@ def test_a_hint_hides_no_heading_in_part_and_no_button(address, open_page, heigh
     page = open_page(alpha, (1280, height), reduced_motion="reduce")
     assert ordering(page)
     page.click("#ask-hint")
-    page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
+    page.locator("#hint", has_text="% of ").wait_for(timeout=60_000)
     hint, heading, foot = (page.locator(name).bounding_box() for name in ("#hint", ".sofar h2", ".foot >> nth=0"))
     assert hint["y"] + hint["height"] <= foot["y"]
     if height == 800:
@@ -558,7 +558,7 @@ def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it
     settle(page)
     page.click("#take-hint")
     page.click("#ask-hint")
-    page.locator("#hint", has_text=" % of ").wait_for(timeout=60_000)
+    page.locator("#hint", has_text="% of ").wait_for(timeout=60_000)
     (state,) = page.evaluate(
         "request('/api/games', { games: [OwnGames.find(page.table)].map(({ table, secret }) => ({ table, secret })) }).then(({ games }) => games)"
     )

@@ -144,12 +144,12 @@ def test_numbers_of_the_sheets_are_those_of_the_configuration():
         "alpha 8 fuel; bravo 5 fuel",
         "alpha 10 fuel; bravo 13 fuel",
         "4 fuel a turn",
-        "alpha 20 fuel, 80 %; bravo 21 fuel, 80 %",
-        "alpha 30 fuel, 40 %; bravo 32 fuel, 40 %",
-        "alpha 5 fuel, 65 %; bravo 5 fuel, 80 %",
-        "alpha 7 fuel, 15 %; bravo 7 fuel, 40 %",
-        "alpha 80 %, 40 %, 20 %, 10 %; bravo 96 %, 48 %, 24 %, 12 %",
-        "alpha 40 %, 20 %, 10 %, 5 %; bravo 48 %, 24 %, 12 %, 6 %",
+        "alpha 20 fuel, 80%; bravo 21 fuel, 80%",
+        "alpha 30 fuel, 40%; bravo 32 fuel, 40%",
+        "alpha 5 fuel, 65%; bravo 5 fuel, 80%",
+        "alpha 7 fuel, 15%; bravo 7 fuel, 40%",
+        "alpha 80%, 40%, 20%, 10%; bravo 96%, 48%, 24%, 12%",
+        "alpha 40%, 20%, 10%, 5%; bravo 48%, 24%, 12%, 6%",
         "HVA with 57 fuel and 0 ammo; 10 Patrols with 71 fuel and 1 ammo",
         "10 Patrols with 100 fuel and 9 ammo",
     ):
@@ -353,8 +353,8 @@ def test_the_answers_about_decisions_are_those_of_the_engine():
             assert cell == f"{cost} / {probability:g} = {cost / probability:g}"
     answers = [question.answer for question in sheet.questions]
     survivals = [_survival(guards, shots) for guards, shots in ((0, 1), (1, 1), (2, 1), (1, 2))]
-    assert all(f"{100 * chance:.3g} %" in answers[2] for chance in survivals[:3])
-    assert f"{100 * survivals[3]:.3g} %" in answers[3]
+    assert all(f"{100 * chance:.3g}%" in answers[2] for chance in survivals[:3])
+    assert f"{100 * survivals[3]:.3g}%" in answers[3]
 
 
 def _survival(guards, shots):

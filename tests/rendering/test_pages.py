@@ -42,10 +42,10 @@ def test_help_says_the_values_of_this_game():
     assert "HVA in its goal alpha +10 a turn; bravo +12 a turn" in aim
     assert "bravo HVA with 100 fuel and 0 ammo; 8 Patrols with 60 fuel and 3 ammo" in aim
     assert "radial in 10 fuel" in costs
-    assert "same sector alpha 10 fuel, 100 %; bravo 10 fuel, 80 %" in costs
+    assert "same sector alpha 10 fuel, 100%; bravo 10 fuel, 80%" in costs
     changed = Game("geo_patrol", seed=1, overrides={"both.costs.prograde": 7, "both.odds.guard": [0.5, 0.25]})
     assert "prograde 7 fuel" in words(costs_tab(changed))
-    assert "same sector 5 fuel, 50 %" in words(costs_tab(changed))
+    assert "same sector 5 fuel, 50%" in words(costs_tab(changed))
 
 
 def test_tabs_are_turned_by_keys_and_clicks_and_other_keys_close_the_page():

@@ -116,7 +116,7 @@ def cost_shapes(
             assert option.sector is not None
             labels.setdefault(option.sector, {})[f"\u2212{option.cost} fuel"] = None
         else:
-            text = f"{option.order.action} {100 * (option.probability or 0.0):.0f} % \u2212{option.cost}"
+            text = f"{option.order.action} {100 * (option.probability or 0.0):.0f}% \u2212{option.cost}"
             labels.setdefault(sectors[option.target], {})[text] = None
     occupied = []
     for anchor in anchors.values():

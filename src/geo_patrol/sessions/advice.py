@@ -37,7 +37,7 @@ class Threat:
 
 
 _PLAYED = 4_000
-"""Engagements that are played to estimate a probability: its standard error is below 1 %."""
+"""Engagements that are played to estimate a probability: its standard error is below 1%."""
 
 
 def loss_probability(game: Game, side: Side, orders: Sequence[Order], threat: Threat) -> float:

@@ -23,7 +23,7 @@ _SAMPLES = 48
 _CANDIDATES = 6
 """Phases with the largest estimated gains, which are measured."""
 _PLAYED_OUT = 600
-"""Games that measure a chance: its standard error is at most 2 %."""
+"""Games that measure a chance: its standard error is at most 2%."""
 _MIN_GAIN = 0.05
 """Smaller gains are not told: they may be errors of the measurement."""
 _MIN_LUCK = 0.12

@@ -172,7 +172,7 @@ def _engagement(rules: dict[str, Any], name: str, kind: int, note: str) -> Itera
     for distance, words in enumerate(_DISTANCES):
         costs = [each[kind][distance] for each in rules["engagement_cost"]]
         odds = [each[kind][distance] for each in rules["engagement_odds"]]
-        texts = [f"{cost} fuel, {100 * probability:.0f} %" for cost, probability in zip(costs, odds, strict=True)]
+        texts = [f"{cost} fuel, {100 * probability:.0f}%" for cost, probability in zip(costs, odds, strict=True)]
         yield PageLine(f"  {words}", _both(texts, "{}"))
 
 
@@ -184,7 +184,7 @@ def guard_odds_texts(game: Game) -> dict[str, str]:
 
 def _halved(probability: float) -> str:
     percentages = (100 * probability * GUARD_DECAY**attack for attack in range(_GUARDED_ATTACKS))
-    return ", ".join(f"{percentage:.4g} %" for percentage in percentages)
+    return ", ".join(f"{percentage:.4g}%" for percentage in percentages)
 
 
 def fuel_points_text(game: Game) -> str:

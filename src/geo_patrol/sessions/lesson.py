@@ -126,14 +126,9 @@ class Lesson(Generic[StepT]):
         step = self.step
         progress = f"{self.index + 1} of {len(self.steps)}"
         if self.is_done:
-            return Card(step.title, progress, _filled(step.result, values))
-        hint = _filled(step.hint, values) if self.has_failed else ""
-        return Card(step.title, progress, _filled(step.text, values), _filled(step.task, values), hint)
-
-
-def _filled(text: str, values: Mapping[str, Any]) -> str:
-    """Return a text with its values; percentages with a space, as everywhere on the page."""
-    return text.format_map(values).replace("%", " %")
+            return Card(step.title, progress, step.result.format_map(values))
+        hint = step.hint.format_map(values) if self.has_failed else ""
+        return Card(step.title, progress, step.text.format_map(values), step.task.format_map(values), hint)
 
 
 class SatelliteSetup(LessonTable):

@@ -147,7 +147,7 @@ class AfterPage {
     const { chances, moments, luck } = this.analysis;
     const points = chances.map((chance, i) => [this.#turnsAt(i), i === chances.length - 1 ? this.#finalChance(side) : chance]);
     const marks = moments.map(({ index }, i) => ({ turns: this.#turnsAt(index), value: chances[index], label: String(i + 1) }));
-    drawPlot(byId("curve"), [{ name: side, points }], [0, 100], `From ${chances[0]} % at the start over ${counted(this.last.turn, "turn")}: ${chances.join(", ")}`, marks);
+    drawPlot(byId("curve"), [{ name: side, points }], [0, 100], `From ${chances[0]}% at the start over ${counted(this.last.turn, "turn")}: ${chances.join(", ")}`, marks);
     const about = ["The share of games won from there if Webb, the strongest level, plays on for both. (Hints let simple scripts play on for both, and come to other figures.)"];
     if (marks.length > 0) about.push(`${listed(marks.map(({ label }) => label))} on the curve: ${marks.length === 1 ? "the moment" : "the moments"} below.`);
     if (luck !== null) {
@@ -172,8 +172,8 @@ class AfterPage {
       const better = one.better.action === "hold" ? "holds" : orderText(one.better);
       const given = one.given.action === "hold" ? (phase === "movement" ? "held" : "did nothing") : orderText(one.given);
       const text = create("span", {}, create("span", { class: "soft" }, `Turn ${turn}, ${phase}`), create("br"), `${name} ${given}. `, create("b", {}, `Better: ${short(one.satellite)} ${better}.`));
-      const input = create("input", { type: "radio", name: "moment", value: i, "aria-label": `${i + 1}: turn ${turn}, ${phase}: ${name} ${given}. Better: ${name} ${better}. ${one.before} to ${one.after} %` });
-      return create("label", { class: "moment pick" }, input, create("b", {}, String(i + 1)), text, create("span", { class: "gain num" }, `${one.before} → ${one.after} %`));
+      const input = create("input", { type: "radio", name: "moment", value: i, "aria-label": `${i + 1}: turn ${turn}, ${phase}: ${name} ${given}. Better: ${name} ${better}. ${one.before} to ${one.after}%` });
+      return create("label", { class: "moment pick" }, input, create("b", {}, String(i + 1)), text, create("span", { class: "gain num" }, `${one.before} → ${one.after}%`));
     });
     byId("list").replaceChildren(...items);
     this.isOwn = side === this.side;

@@ -241,7 +241,7 @@ class OrderPanel {
     if (this.choices === null) return form;
     const options = choice?.options ?? [];
     const guard = options.find(({ action }) => action === "guard");
-    if (guard) head.append(this.#way(guard, `Guard ${guard.odds} %`, `−${guard.cost}`, `Guard your HVA, ${guard.odds} percent, ${guard.cost} fuel`));
+    if (guard) head.append(this.#way(guard, `Guard ${guard.odds}%`, `−${guard.cost}`, `Guard your HVA, ${guard.odds} percent, ${guard.cost} fuel`));
     if (options.length > 0) head.append(this.#way(null, "Hold", "", "Hold"));
     const moves = options.filter(({ action }) => action in MOVES);
     if (moves.length > 0) {
@@ -266,7 +266,7 @@ class OrderPanel {
       const deed = capitalized(DEEDS[action][0]);
       const costs = [...new Set(line.map(({ cost }) => cost))];
       const head = create("span", { "aria-hidden": "true" }, capitalized(action), create("small", { class: "soft" }, `−${costs.join(" or ")}${costs.length > 1 ? "" : " fuel"}`));
-      const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds} %`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
+      const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds}%`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
       return [create("div", { class: "line" }, head, ...ways)];
     });
   }
@@ -425,7 +425,7 @@ class OrderPanel {
   }
 
   #orderButton(option) {
-    const deed = option.action in MOVES ? `${capitalized(MOVES[option.action])} to ${option.sector}` : `${capitalized(DEEDS[option.action][0])} ${short(option.target)}, ${option.odds} %`;
+    const deed = option.action in MOVES ? `${capitalized(MOVES[option.action])} to ${option.sector}` : `${capitalized(DEEDS[option.action][0])} ${short(option.target)}, ${option.odds}%`;
     const button = create("button", { type: "button" }, `${deed}, −${option.cost} fuel`);
     button.addEventListener("click", () => this.give(this.selected, option));
     return button;

@@ -443,7 +443,7 @@ class TablePage {
       const answer = await request(`${this.#path}/hint`, { secret: this.line.secret, screen: screenKind() }, control.signal);
       if (choices !== this.entry.choices || control.signal.aborted) return;
       this.hinted = answer;
-      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent} % of ${answer.games.toLocaleString("en")} games that simple scripts play on from here, for both sides.`);
+      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent}% of ${answer.games.toLocaleString("en")} games that simple scripts play on from here, for both sides.`);
       this["take-hint"].hidden = false;
       this.hintedAt = Date.now();
       say(this["close-hint"], "Close");
@@ -792,9 +792,9 @@ function dangerText({ attackers, lost, guarding, able, phase }) {
   const isLong = NARROW.matches && attackers.length > 3;
   const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short).sort((one, other) => one - other));
   const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
-  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost}\u00a0%${NARROW.matches ? "" : " without guards"}. ${could}`;
-  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost}\u00a0%. ${could}`;
-  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost}\u00a0%.${guarding.length ? "" : ` ${could}`}`;
+  if (phase === "movement") return `${who} can reach your HVA: lost in ${lost}%${NARROW.matches ? "" : " without guards"}. ${could}`;
+  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost}%. ${could}`;
+  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost}%.${guarding.length ? "" : ` ${could}`}`;
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself

@@ -97,9 +97,9 @@ function orderText({ action, sector, target }, count = 1) {
   return `${DEEDS[action][isOne]} ${action === "guard" ? "your HVA" : short(target)}`;
 }
 
-/** Returns the same with its odds, as in "shoots 3, 40 %". */
+/** Returns the same with its odds, as in "shoots 3, 40%". */
 function oddsText(option) {
-  return `${orderText(option)}${option.action in MOVES ? "" : `, ${option.odds} %`}`;
+  return `${orderText(option)}${option.action in MOVES ? "" : `, ${option.odds}%`}`;
 }
 
 /** Returns what an engagement did, by target: cards with a title, and lines of texts and tokens. */
@@ -130,7 +130,7 @@ function tokens(satellites, cast) {
 
 /** Returns an attack as texts and tokens; where a guard took it, with the guard. */
 function attackLine({ action, attacker, target, odds, success }, guard, cast) {
-  const start = [cast.token(attacker), ` ${action === "shoot" ? "shoots" : "collides"} at ${odds} %`];
+  const start = [cast.token(attacker), ` ${action === "shoot" ? "shoots" : "collides"} at ${odds}%`];
   if (guard === undefined) return [...start, success ? ": hit." : ": missed."];
   return [...start, ", ", cast.token(target), success ? " blocks it and is hit." : " blocks it and is missed."];
 }
