@@ -193,10 +193,11 @@ def sampled_config(config: GameConfig, rules: state.Record) -> GameConfig:
     A game set up from it with the same seed is the same game, random stream included: values are sampled from a stream
     of their own.
     """
-    has_variant = rules.variant != state.NOBODY
-    data = next(itertools.islice(config.with_variants(), int(rules.variant), None)) if has_variant else config.to_dict()
-    sides = {name: _sampled_side(rules, side) for side, name in enumerate(SIDE_NAMES)}
-    return GameConfig.model_validate(data | sides | {"mirror": False})
+    sides = {name: _sampled_side(rules, side) for side, name in enumerate(SIDE_NAMES)}  # all that a variant changes
+    data = config.to_dict() | sides | {"mirror": False, "variants": []}
+    if rules.variant != state.NOBODY:
+        data["variant"] = config.variants[rules.variant].name
+    return GameConfig.model_validate(data)
 
 
 def _sampled_side(rules: state.Record, side: int) -> dict[str, Any]:
