@@ -580,6 +580,17 @@ class Game:
         Args:
             seed: seed of the new stream; None takes one from the operating system.
         """
+        twin = self._reseeded(seed)
+        if self._history is not None:  # the games of its phases could be played on to this one's future
+            past: tuple[Phase, ...] = ()
+            for phase in self._history:
+                before, after = phase.before._reseeded(seed), phase.after._reseeded(seed)
+                past = (*past, phase._replace(before=before, after=after))
+                before._history, after._history = past[:-1], past
+            twin._history = past
+        return twin
+
+    def _reseeded(self, seed: int | None) -> Self:
         twin = self.copy()
         twin._games = self._games.copy().reseed(seed)
         return twin

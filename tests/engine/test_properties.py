@@ -354,6 +354,17 @@ def test_forks_keep_no_number_of_the_random_stream():
     assert Game("geo_patrol", seed=1).fork(3).save() == Game("geo_patrol", seed=2).fork(3).save()
 
 
+def test_the_history_of_a_fork_does_not_reveal_the_random_stream_of_the_game():
+    game = play_on(Game("geo_patrol", seed=1, keep_history=True), 6)
+    fork = game.fork(3)
+    past = [one for phase in fork.history for one in (phase.before, phase.after)]
+    past += [phase.before for one in past for phase in one.history]
+    assert game.save()["chance"]["key"] not in [number for one in past for number in one.save()["chance"].values()]
+    assert [phase.orders for phase in fork.history] == [phase.orders for phase in game.history]
+    assert all(one.after.is_same_position(other.after) for one, other in zip(fork.history, game.history, strict=True))
+    assert fork.history[-1].after == fork
+
+
 @given(games(max_phases=20), seeds)
 def test_forks_have_the_same_position_and_another_random_stream(game, seed):
     fork = game.fork(seed + 2**63)
