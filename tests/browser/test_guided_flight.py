@@ -62,6 +62,16 @@ def test_a_pilot_learns_by_mouse(address, open_page):
     begun(page, len(STEPS) - 2)
 
 
+def test_a_page_asks_again_when_it_gets_no_answer(address, open_page):
+    page = open_page(address, ignored="ERR_FAILED", reduced_motion="reduce")
+    page.route("**/api/flight-lesson/*", lambda route: route.abort(), times=1)
+    page.click("text=Learn to fly")
+    begun(page, 1)
+    page.route("**/api/flight-lesson/*", lambda route: route.abort())
+    page.reload()
+    page.locator("#wrong", has_text="The server does not answer").wait_for()
+
+
 def test_a_pilot_learns_by_keyboard_alone_and_flies_on(address, open_page):
     page = open_page(f"{address}/static/flights.html", reduced_motion="reduce")
     press_until(page, "main a[href='flight_lesson.html']")

@@ -7,16 +7,27 @@ const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
 const MAX_GAMES_KEPT = 500;
 const PRESENCE_SECONDS = 60; // a server for one person ends when no page has asked for anything for a while
 
+const PAUSES = [300, 1000, 3000]; // milliseconds before a request that got no answer is sent again
+
 /** Sends a request, with a body if there is one; returns its answer, or throws an error with the server's words. */
 async function request(path, body, signal) {
   const options = body === undefined ? { signal } : { method: "POST", body: JSON.stringify(body), signal };
-  const response = await fetch(path, options).catch((error) => {
-    if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer. Try again in a moment.");
-  });
+  const response = await send(path, options, body === undefined ? PAUSES : []); // what a body asks for might be done twice
   const answer = await response.json().catch(() => ({ text: `The server answers ${response.status}.` }));
   if (!response.ok) throw Object.assign(new Error(answer.text), { code: answer.code });
   return answer;
+}
+
+/** Sends a request, and again after each of the pauses while there is no answer. */
+async function send(path, options, [pause, ...pauses]) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    if (pause === undefined) throw new Error("The server does not answer. Try again in a moment.");
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    return send(path, options, pauses);
+  }
 }
 
 /** Runs an action; says in a notice what went wrong. */
