@@ -29,8 +29,8 @@ def firefox(tmp_path, monkeypatch):
     client.cleanup()
 
 
-def until(client, condition):
-    end = time.monotonic() + 30
+def until(client, condition, seconds=30):
+    end = time.monotonic() + seconds
     while not client.execute_script(f"return Boolean({condition})", sandbox=None):
         assert time.monotonic() < end, condition
         time.sleep(0.05)
@@ -65,5 +65,5 @@ def test_a_whole_game_is_played_in_firefox(address, firefox):
     assert num_orders >= 2
     press("#next")
     until(firefox, "document.getElementById('verdict')?.textContent.startsWith('You ')")
-    until(firefox, "document.getElementById('analysing').hidden")
+    until(firefox, "document.getElementById('analysing').hidden", 90)  # at low priority
     assert firefox.find_elements(By.CSS_SELECTOR, "#curve polyline")
