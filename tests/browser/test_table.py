@@ -550,11 +550,20 @@ def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it
     show = page.locator("#show-hint").bounding_box()
     page.click("#show-hint")
     cancel = page.locator("#close-hint", has_text="Cancel").bounding_box()
-    page.locator("#take-hint").wait_for(timeout=60_000)
+    ordered = page.evaluate(
+        """new Promise((resolve) => {
+          const take = document.querySelector("#take-hint");
+          const click = () => {
+            if (!take.checkVisibility()) return void setTimeout(click, 10);
+            take.click();
+            resolve(page.entry.orders);
+          };
+          click();
+        })"""
+    )
+    assert ordered == [], "it came while somebody was clicking"
     take = page.locator("#take-hint").bounding_box()
     assert cancel["x"] + cancel["width"] < min(take["x"], show["x"])
-    page.evaluate("document.querySelector('#take-hint').click()")
-    assert page.evaluate("page.entry.orders") == [], "it came while somebody was clicking"
     settle(page)
     page.click("#take-hint")
     page.click("#ask-hint")
