@@ -5,7 +5,8 @@
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -80,7 +81,7 @@ class Episodes:
         self._observation_shape = self.num_envs, size
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
-        self._shard: Shard = 0, num_games, self.games.state
+        self._shard: Shard = 0, num_games, self.games.state, self.games.sight
         self._sampled_values = setup.sampled_values(config) if self.games.is_randomized else {}
         self._sampled_words = np.array([value.word for value in self._sampled_values.values()], np.int64)
 
@@ -162,10 +163,12 @@ class Episodes:
         Returns:
             How many episodes ended.
         """
-        start, stop, arrays = shard or self._shard
-        sight = self.games.sight
-        step = compiled_step(sight is not None)
-        return step(steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outputs)
+        start, stop, arrays, sight = shard or self._shard
+        return self._step(steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outputs)
+
+    @cached_property
+    def _step(self) -> Callable[..., int]:
+        return compiled_step(self.games.hides_enemies)
 
     @property
     def num_sampled_values(self) -> int:
@@ -194,7 +197,8 @@ class Episodes:
 
     def shard(self, start: int, stop: int) -> "Shard":
         """Return a part of the games that one thread steps, with an array of its own for outcomes."""
-        return start, stop, self.games.state._replace(outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES))
+        arrays = self.games.state._replace(outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES))
+        return start, stop, arrays, self.games.sight
 
     def describe(self, outputs: Outputs, selected: NDArray[np.bool_] | None = None) -> None:
         """Write legal orders, infos, masks and observations of the games as they are.
@@ -205,8 +209,7 @@ class Episodes:
         """
         selected = self._all if selected is None else selected
         arrays, sight = self.games.state, self.games.sight
-        step = compiled_step(sight is not None)
-        step(steps.DESCRIBE, 0, len(self), selected, arrays, sight, self.bookkeeping, _NO_ACTIONS, outputs)
+        self._step(steps.DESCRIBE, 0, len(self), selected, arrays, sight, self.bookkeeping, _NO_ACTIONS, outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
@@ -222,13 +225,12 @@ class Episodes:
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
         episodes, arrays, sight = EpisodeState(self.records, settings), self.games.state, self.games.sight
-        step = compiled_step(sight is not None)
-        step(steps.OBSERVE, 0, len(self), self._all, arrays, sight, episodes, _NO_ACTIONS, outputs)
+        self._step(steps.OBSERVE, 0, len(self), self._all, arrays, sight, episodes, _NO_ACTIONS, outputs)
         return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
 
 
-Shard: TypeAlias = tuple[int, int, state.State]
-"""The games that one thread plays: the first index, the one after the last, and their arrays."""
+Shard: TypeAlias = tuple[int, int, state.State, state.Sight | None]
+"""The games that one thread plays: the first index, the one after the last, their arrays, and what their sides know."""
 
 
 # A single game
@@ -328,8 +330,9 @@ class SingleGame:
         return self.view()
 
     def _read_sampled_values(self) -> None:
-        values = self.episodes.name_values(self.episodes.sampled_values(np.zeros(1, np.int64)))
-        self.sampled_values = {key: value.item() for key, value in values.items()}
+        if self.episodes.num_sampled_values > 0:
+            values = self.episodes.name_values(self.episodes.sampled_values(np.zeros(1, np.int64)))
+            self.sampled_values = {key: value.item() for key, value in values.items()}
 
     def view(self) -> View:
         """Return observations, masks and results of the game as it is; the arrays are new ones."""
@@ -418,7 +421,7 @@ class SingleGame:
         twin.episodes = copy.copy(self.episodes)
         twin.episodes.games = restored
         restored.scenario = self.episodes.games.scenario  # with the weights of the variants as they are
-        twin.episodes._shard = 0, 1, restored.state
+        twin.episodes._shard = 0, 1, restored.state, restored.sight
         restored.state.choices["stream"][0] = data.sampler
         records, settings = self.episodes.bookkeeping
         twin.episodes.bookkeeping = EpisodeState(records.copy(), settings)

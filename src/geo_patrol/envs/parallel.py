@@ -147,8 +147,9 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         # Indexing is faster than unpacking.
         alpha_observation, bravo_observation = observations[0], observations[1]
         alpha_mask, bravo_mask = masks[0], masks[1]
-        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant, *events = alpha
-        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = events
+        # Slices, since a starred name makes a list.
+        illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant = alpha[4:13]
+        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = alpha[13:]
         alphas: dict[str, Any] = {
             "illegal_orders": illegal_orders,
             "score": score,
@@ -173,15 +174,16 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             bravos["shots"], bravos["hits"], bravos["losses"] = enemy_shots, enemy_hits, enemy_losses
             bravos["enemy_shots"], bravos["enemy_hits"], bravos["enemy_losses"] = shots, hits, losses
         infos = {ALPHA: alphas, BRAVO: bravos}
-        if self.single.sampled_values:
+        single = self.single
+        if single.sampled_values:
             for info in infos.values():
-                info["sampled"] = self.single.sampled_values.copy()
-        if self.single.mask_in == "obs":
+                info["sampled"] = single.sampled_values.copy()
+        if single.mask_in == "obs":
             return {
                 ALPHA: {"observation": alpha_observation, "action_mask": alpha_mask},
                 BRAVO: {"observation": bravo_observation, "action_mask": bravo_mask},
             }, infos
-        if self.single.mask_in == "info":
+        if single.mask_in == "info":
             infos[ALPHA]["action_mask"], infos[BRAVO]["action_mask"] = alpha_mask, bravo_mask
         return {ALPHA: alpha_observation, BRAVO: bravo_observation}, infos
 

@@ -140,10 +140,9 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
         observations, masks, results = view
         seat = self._seat
-        _, _, _, _, illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant, *events = results.item(
-            seat
-        )
-        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = events
+        result: Any = results.item(seat)
+        illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant = result[4:13]
+        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = result[13:]
         info: dict[str, Any] = {
             "illegal_orders": illegal_orders,
             "score": score,
