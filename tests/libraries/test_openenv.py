@@ -71,7 +71,7 @@ def test_an_answer_that_cannot_be_read_is_reported():
         ({"config": "/etc/passwd"}, "config must be .*, got '/etc/passwd'"),
         ({"opponent": "agent.py:Mine"}, "opponent must be .*, got 'agent.py:Mine'"),
         ({"side": "gamma"}, "side must be 'alpha' or 'bravo', got 'gamma'"),
-        ({"oponent": "idle"}, "reset has no argument 'oponent'"),
+        ({"oponent": "idle"}, "reset has no argument 'oponent'; did you mean 'opponent'"),
     ],
 )
 def test_what_strangers_may_not_ask_for(arguments, message):

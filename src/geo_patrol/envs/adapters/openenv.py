@@ -5,6 +5,7 @@
 Clients, such as OpenEnv's ``GenericEnvClient``, choose configuration, opponent and side when they reset.
 """
 
+import inspect
 import uuid
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import Field
 from geo_patrol.agents import agent_names
 from geo_patrol.config.toml_files import preset_names
 from geo_patrol.envs.arguments import Reward, check_choice
-from geo_patrol.errors import optional_import, show
+from geo_patrol.errors import optional_import, show, suggest
 from geo_patrol.sides import Side
 from geo_patrol.textplay import MAX_ANSWER, OnBadLines, TextGame
 from geo_patrol.versions import __version__
@@ -80,7 +81,9 @@ class GeoPatrolEnvironment(Environment[TextAction, TextObservation, TextState]):
     ) -> TextObservation:
         """Start a new game. Strangers may call this, so configurations and opponents are those of the package."""
         if unknown:
-            raise ValueError(f"reset has no argument {show(min(unknown))}")
+            known = [name for name in inspect.signature(self.reset).parameters if name != "unknown"]
+            hint = suggest(min(unknown), known)
+            raise ValueError(f"reset has no argument {show(min(unknown))}{hint}; there are {', '.join(known)}")
         check_choice("config", config, preset_names())
         if not str(opponent).startswith("level:"):
             check_choice("opponent", opponent, agent_names())
