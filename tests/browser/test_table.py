@@ -550,18 +550,16 @@ def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it
     show = page.locator("#show-hint").bounding_box()
     page.click("#show-hint")
     cancel = page.locator("#close-hint", has_text="Cancel").bounding_box()
-    ordered = page.evaluate(
-        """new Promise((resolve) => {
+    pressed = page.wait_for_function(
+        """() => {
           const take = document.querySelector("#take-hint");
-          const click = () => {
-            if (!take.checkVisibility()) return void setTimeout(click, 10);
-            take.click();
-            resolve(page.entry.orders);
-          };
-          click();
-        })"""
+          if (!take.checkVisibility()) return null;
+          take.click();
+          return { orders: page.entry.orders };
+        }""",
+        timeout=60_000,
     )
-    assert ordered == [], "it came while somebody was clicking"
+    assert pressed.json_value() == {"orders": []}, "it came while somebody was clicking"
     take = page.locator("#take-hint").bounding_box()
     assert cancel["x"] + cancel["width"] < min(take["x"], show["x"])
     settle(page)

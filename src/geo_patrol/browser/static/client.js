@@ -6,7 +6,6 @@ const DRAFT = "geo_patrol.scenario"; // the scenario that was edited last
 const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
 const MAX_GAMES_KEPT = 500;
 const PRESENCE_SECONDS = 60; // a server for one person ends when no page has asked for anything for a while
-
 const PAUSES = [300, 1000, 3000]; // milliseconds before a request that got no answer is sent again
 
 /** Sends a request, with a body if there is one; returns its answer, or throws an error with the server's words. */
