@@ -17,7 +17,7 @@ class StagedGames:
 
     def __init__(self, observation: Literal["onehot", "tokens"], games: int) -> None:
         self._games = batch = Episodes(load_config("geo_patrol"), games, observation)
-        whole, sampled = batch.new_outputs(), batch.new_outputs(samples=True).sampled
+        whole, sampled = batch.new_outputs(), np.empty((batch.num_envs, 11), np.int64)
         none = {"masks": whole.masks[:0], "onehot": whole.onehot[:0], "tokens": whole.tokens[:0]}
         self._results = whole._replace(**none)
         self._sampling = self._results._replace(sampled=sampled)

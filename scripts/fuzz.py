@@ -205,7 +205,7 @@ def check_beliefs(batch: Episodes) -> Iterator[Check]:
     yield "a sighting is in the future", unseen < 0
     yield "a finished game is hidden", (unseen != 0) & (games["done"] != 0)[:, None, None]
     for side in range(NUM_SIDES):
-        belief, enemy = batch.games.state.sight.beliefs[side::NUM_SIDES], 1 - side
+        belief, enemy = batch.games.sight.beliefs[side::NUM_SIDES], 1 - side
         for name in ("sector", "fuel", "ammo", "destroyed"):
             yield f"the own {name} is not known", belief[name][:, side] != games[name][:, side]
             is_wrong = (belief[name][:, enemy] != games[name][:, enemy]) & (unseen[:, enemy] == 0)
@@ -259,7 +259,7 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
         observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
         for encoding in ENCODINGS
     ]
-    single, batch.outputs = batch.new_outputs(), batch.new_outputs(samples=True)
+    single, batch.outputs = batch.new_outputs(), batch.new_outputs(sampled=np.empty((batch.num_envs, 11), np.int64))
     batch.seed(rng.integers(2**63, size=GAMES, dtype=np.uint64))
     batch.reset()
     batch.describe(batch.outputs)

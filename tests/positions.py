@@ -155,8 +155,8 @@ def elsewhere(game, side, seed=0):
         record.fuel[1 - index, number] = rng.integers(1, 60)
         record.ammo[1 - index, number] = rng.integers(2)
         record.score[1 - index] += 1
-        games.state.sight.sightings["phase"][0, index] = 0
-    belief = games.state.sight.beliefs[1 - index]  # of the enemy, who knows its own satellites
+        games.sight.sightings["phase"][0, index] = 0
+    belief = games.sight.beliefs[1 - index]  # of the enemy, who knows its own satellites
     for field in ("sector", "fuel", "ammo"):
         belief[field][1 - index] = record[field][1 - index]
     games.reseed(seed)

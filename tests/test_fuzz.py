@@ -124,7 +124,7 @@ def test_invariants_of_a_game(script, change, message):
 def played(script):
     """A batch after one phase, and the masks and the actions of that phase."""
     batch = Episodes(load_config("geo_patrol"), 2, "tokens")
-    batch.outputs = batch.new_outputs(samples=True)
+    batch.outputs = batch.new_outputs(sampled=np.empty((batch.num_envs, 11), np.int64))
     batch.seed([1, 2])
     batch.reset()
     batch.describe(batch.outputs)

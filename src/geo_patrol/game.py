@@ -310,7 +310,7 @@ class Game:
     def out_of_sight(self) -> dict[notation.SatelliteId, int]:
         """Satellites that are not seen, in a game as a side knows it (``seen_by``), each with the turn it was last seen in."""
         games = self._games
-        if self.hides_enemies or len(games.state.sight.sightings) == 0:
+        if self.hides_enemies or len(games.sight.sightings) == 0:
             return {}
         return {
             notation.SatelliteId(side, number): turn

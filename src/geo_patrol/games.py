@@ -151,7 +151,8 @@ class Games:
         self.is_randomized = config.is_randomized  # a walk through the whole configuration
         self._rules_digest: bytes | None = None
         self.hides_enemies = config.hides_enemies
-        self.state = state.make_state(n, n if self.is_randomized else 1, hides_enemies=self.hides_enemies)
+        self.state = state.make_state(n, n if self.is_randomized else 1)
+        self.sight = state.make_sight(n) if self.hides_enemies else state.NO_SIGHT
         self._rows, self._all = np.arange(n), np.ones(n, np.bool_)
         if not self.is_randomized:
             words = setup.as_words(self.state.rules)
@@ -185,11 +186,8 @@ class Games:
 
         rules = join("rules") if first.is_randomized else first.state.rules
         outcomes = state.records(state.OUTCOME, state.MAX_OUTCOMES)
-        sight = state.NO_SIGHT
-        if len(first.state.sight.sightings) > 0:
-            parts = zip(*(single.state.sight for single in singles), strict=True)
-            sight = state.Sight(*map(state.join_records, parts))
-        return first._twin(state.State(join("games"), rules, join("choices"), outcomes, sight))
+        sight = state.Sight(*map(state.join_records, zip(*(single.sight for single in singles), strict=True)))
+        return first._twin(state.State(join("games"), rules, join("choices"), outcomes), sight)
 
     # What the positions are
 
@@ -275,7 +273,7 @@ class Games:
     @property
     def unseen(self) -> NDArray[np.int32]:
         """(n, 2, 11) decision phases since the other side last saw each satellite; 0 for those in sight."""
-        sightings = self.state.sight.sightings
+        sightings = self.sight.sightings
         if len(sightings) == 0:
             return np.zeros((len(self), state.NUM_SIDES, state.SATELLITES), np.int32)
         phases: NDArray[np.int32] = self._phase_numbers()[:, None, None] - sightings["phase"]
@@ -296,7 +294,7 @@ class Games:
         positions = as_bytes.view(f"V{len(_KEY_BYTES)}")[:, 0].tolist()
         rules = self.state.rules
         if self.hides_enemies:  # what the sides know belongs to the position
-            beliefs, sightings = self.state.sight
+            beliefs, sightings = self.sight
             positions = [
                 key + _digest(beliefs[2 * i : 2 * i + 2]) + _digest(sightings[i : i + 1])
                 for i, key in enumerate(positions)
@@ -334,7 +332,7 @@ class Games:
         hides_enemies = self.hides_enemies and not whole
         outer_ring = self.config.board.outer_ring
         outputs = make_outputs(2 * len(self), check_encoding(encoding), outer_ring, hides_enemies=hides_enemies)
-        self._step(steps.OBSERVE, self._all, _NO_ACTIONS, outputs, self.state.sight if hides_enemies else None)
+        self._step(steps.OBSERVE, self._all, _NO_ACTIONS, outputs, self.sight if hides_enemies else None)
         observations = outputs.tokens if encoding == "tokens" else outputs.onehot
         return observations.reshape(len(self), 2, -1)
 
@@ -410,11 +408,11 @@ class Games:
         sampled = np.empty((2 * len(self), state.SATELLITES), np.int64)
         sampling, running, played = _NO_OUTPUTS._replace(sampled=sampled), ~self.is_over, 0
         if max_phases > 0:
-            self._step(steps.DESCRIBE, running, _NO_ACTIONS, sampling, self.sight)
+            self._step(steps.DESCRIBE, running, _NO_ACTIONS, sampling, self.sight_to_step)
         while played < max_phases and running.any():
             played += 1
             outputs = sampling if played < max_phases else _NO_OUTPUTS  # no number of a stream is drawn in vain
-            self._step(steps.PLAY, running, sampled, outputs, self.sight)
+            self._step(steps.PLAY, running, sampled, outputs, self.sight_to_step)
             running = ~self.is_over
 
     # Copies
@@ -439,7 +437,8 @@ class Games:
         return self._take(np.arange(len(self))[rows])
 
     def _take(self, rows: NDArray[np.int64]) -> Self:
-        games, rules, choices, outcomes, (beliefs, sightings) = self.state
+        games, rules, choices, outcomes = self.state
+        beliefs, sightings = self.sight
         if len(beliefs) > 0:
             beliefs = state.copy_records(beliefs, _belief_rows(rows))
         if len(sightings) > 0:
@@ -450,13 +449,14 @@ class Games:
                 state.copy_records(rules, rows) if len(rules) > 1 else self._own(rules),
                 state.copy_records(choices, rows),
                 state.copy_records(outcomes),
-                state.Sight(beliefs, sightings),
-            )
+            ),
+            state.Sight(beliefs, sightings),
         )
 
     def copy(self) -> Self:
         """Return independent copies with the same random streams: given the same orders, they play the same."""
-        games, rules, choices, outcomes, sight = self.state
+        games, rules, choices, outcomes = self.state
+        sight = self.sight
         if len(sight.beliefs) > 0:
             sight = state.Sight(state.copy_records(sight.beliefs), state.copy_records(sight.sightings))
         return self._twin(
@@ -465,8 +465,8 @@ class Games:
                 self._own(rules),
                 state.copy_records(choices),
                 state.copy_records(outcomes),
-                sight,
-            )
+            ),
+            sight,
         )
 
     def seen_by(self, side: int) -> "Games":
@@ -487,7 +487,7 @@ class Games:
             raise ValueError(f"side must be 0 (alpha) or 1 (bravo), got {show(side)}")
         if not self.hides_enemies:
             return self.copy()
-        beliefs, sightings = (state.copy_records(array) for array in self.state.sight)
+        beliefs, sightings = (state.copy_records(array) for array in self.sight)
         sightings["phase"][:, side] = self._phase_numbers()[:, None]  # what the other side sees is hidden as well
         seen = self._twin(
             state.State(
@@ -495,8 +495,8 @@ class Games:
                 self._own(self.state.rules),
                 state.records(state.CHOICES, len(self)),
                 state.records(state.OUTCOME, state.MAX_OUTCOMES),
-                state.Sight(state.NO_SIGHT.beliefs, sightings),
-            )
+            ),
+            state.Sight(state.NO_SIGHT.beliefs, sightings),
         )
         seen.hides_enemies = False
         seen.describe()
@@ -507,11 +507,11 @@ class Games:
         """Return the rules for a copy: the same ones, unless a reset of games samples them anew in place."""
         return state.copy_records(rules) if self.is_randomized else rules
 
-    def _twin(self, arrays: state.State) -> Self:
+    def _twin(self, arrays: state.State, sight: state.Sight) -> Self:
         """Return other games of the same configuration."""
         twin = object.__new__(type(self))
         twin.config, twin.scenario, twin.is_randomized = self.config, self.scenario, self.is_randomized
-        twin._rules_digest, twin.state = self._rules_digest, arrays
+        twin._rules_digest, twin.state, twin.sight = self._rules_digest, arrays, sight
         twin.hides_enemies = self.hides_enemies
         n = len(arrays.games)
         is_as_long = n == len(self._rows)
@@ -533,15 +533,15 @@ class Games:
     # For environments and agents inside the package
 
     def seed_streams(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
-        """Restart the random streams of the games at ``rows``, or of all; return the seeds as uint64."""
+        """Restart the random streams of the games at ``rows``, or of all; return the keys of their opponents' streams."""
         numbers = np.array([int(seed) % 2**64 for seed in seeds], np.uint64)
+        keys = rng.stream_keys(numbers[:, None], rng.STREAMS)
         where: Any = slice(None) if rows is None else rows
         games, streams = self.state.games, self.state.choices["stream"]
-        games["rng_key"][where] = rng.stream_keys(numbers, rng.GAME_STREAM)
-        games["rng_counter"][where] = 0
-        streams[where, 0] = rng.stream_keys(numbers, rng.ACTION_STREAM)
-        streams[where, 1] = 0
-        return numbers
+        games["rng_key"][where], games["rng_counter"][where] = keys[:, 0], 0
+        streams[where, 0], streams[where, 1] = keys[:, 1], 0
+        opponents: NDArray[np.uint64] = keys[:, 2]
+        return opponents
 
     def set_variants(self, weights: str | Mapping[str, float]) -> None:
         """Let games that are set up from now on sample their variants by other weights than those of the configuration.
@@ -574,7 +574,7 @@ class Games:
         if not self.hides_enemies:
             return
         rows = self._rows if rows is None else rows
-        beliefs, sightings = self.state.sight
+        beliefs, sightings = self.sight
         for side in range(state.NUM_SIDES):
             known = state.NUM_SIDES * rows + side
             beliefs[known] = self.state.games[rows]
@@ -587,7 +587,7 @@ class Games:
     def known_scores(self) -> NDArray[np.int32]:
         """(n, 2, 2) points of both sides, as alpha and as bravo know them; ``scores`` where nothing is hidden."""
         if self.hides_enemies:
-            return self.state.sight.beliefs["score"].reshape(len(self), state.NUM_SIDES, state.NUM_SIDES)
+            return self.sight.beliefs["score"].reshape(len(self), state.NUM_SIDES, state.NUM_SIDES)
         return np.repeat(self.scores[:, None], state.NUM_SIDES, axis=1)
 
     def put(self, rows: NDArray[np.int64], games: "Games") -> None:
@@ -602,9 +602,8 @@ class Games:
         if not games.hides_enemies:
             self.reveal(rows)
         elif self.hides_enemies:
-            beliefs, sightings = games.state.sight
-            self.state.sight.beliefs[_belief_rows(rows)] = beliefs
-            self.state.sight.sightings[rows] = sightings
+            self.sight.beliefs[_belief_rows(rows)] = games.sight.beliefs
+            self.sight.sightings[rows] = games.sight.sightings
         if len(self) == 1:  # the outcomes of a batch are those of the game that was played last
             self.state.outcomes[:] = games.state.outcomes
 
@@ -633,12 +632,12 @@ class Games:
         """
         if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
             actions = np.require(actions, np.int64, ["C"])
-        self._step(task, self._all, actions, outputs, self.sight)
+        self._step(task, self._all, actions, outputs, self.sight_to_step)
 
     @property
-    def sight(self) -> state.Sight | None:
-        """What the sides know; None if they see everything."""
-        return self.state.sight if self.hides_enemies else None
+    def sight_to_step(self) -> state.Sight | None:
+        """``sight`` as the compiled step takes it: None where both sides see everything."""
+        return self.sight if self.hides_enemies else None
 
     def _step(
         self,
@@ -658,9 +657,9 @@ class Games:
             orders: (2, 11) order codes.
             outcomes: (k,) recorded outcomes. Those found, in ``state.outcomes``, differ where these are impossible.
         """
-        games, rules, choices, found, _ = self.state
+        games, rules, choices, found = self.state
         legal, codes = choices["legal"][0], np.array(orders, np.int64)
-        turn.play_orders(games[0], rules[0], legal, codes, outcomes, found, self.sight, 0)
+        turn.play_orders(games[0], rules[0], legal, codes, outcomes, found, self.sight_to_step, 0)
         self.describe()
 
 

@@ -210,7 +210,7 @@ class _Known(_Data):
     @classmethod
     def of(cls, games: Games, index: int, side: int) -> "_Known":
         """Return what a side knows in one game of a batch."""
-        enemy, beliefs = 1 - side, games.state.sight.beliefs[state.NUM_SIDES * index + side]
+        enemy, beliefs = 1 - side, games.sight.beliefs[state.NUM_SIDES * index + side]
         rules = games.state.rules
         fleet = 1 + int(rules["patrol_count"][index if len(rules) > 1 else 0, enemy])
         return cls.model_construct(
@@ -243,10 +243,10 @@ class _Known(_Data):
                 value = getattr(self, name)[number]
                 if value > highest:
                     raise RecordingError(f"{where}.{name}.{number} must be at most {highest}, got {value}")
-        belief = games.state.sight.beliefs[side]
+        belief = games.sight.beliefs[side]
         for name in _KNOWN_FIELDS:
             belief[name][enemy, :fleet] = getattr(self, name)
-        games.state.sight.sightings[0].phase[enemy, :fleet] = phase - np.array(self.unseen)
+        games.sight.sightings[0].phase[enemy, :fleet] = phase - np.array(self.unseen)
         belief.goal_points[enemy], belief.score[enemy] = self.goal_points, self.score
 
 

@@ -19,7 +19,7 @@ def play(config, seeds):
     batch = Episodes(config, len(seeds), "tokens")
     batch.seed(seeds)
     batch.reset()
-    outputs = batch.new_outputs(samples=True)
+    outputs = batch.new_outputs(sampled=np.empty((batch.num_envs, 11), np.int64))
     batch.describe(outputs)
     track, episodes = [], np.zeros(len(seeds), int)
     for _ in range(PHASES):
@@ -69,7 +69,7 @@ def test_shards_play_what_the_whole_batch_plays():
     whole, sharded = Episodes(config, 9, "onehot"), Episodes(config, 9, "onehot")
     shards = [sharded.shard(0, 4), sharded.shard(4, 9)]
     for batch in (whole, sharded):
-        batch.outputs = batch.new_outputs(samples=True)
+        batch.outputs = batch.new_outputs(sampled=np.empty((batch.num_envs, 11), np.int64))
         batch.seed(range(9))
         batch.reset()
         batch.describe(batch.outputs)

@@ -131,7 +131,7 @@ def test_a_range_across_the_board_hides_nothing(config, seed, choices):
     rng = np.random.default_rng(choices)
     for _ in range(40):
         for side in range(2):
-            beliefs = hidden.state.sight.beliefs[side::2]
+            beliefs = hidden.sight.beliefs[side::2]
             for field in KNOWN:
                 assert (beliefs[field] == plain.state.games[field]).all(), field
         for encoding in ("tokens", "onehot"):
@@ -470,7 +470,7 @@ def test_a_game_without_sensor_ranges_is_seen_as_it_is():
     game = Game("geo_patrol", seed=2)
     assert game.seen_by("alpha") is game
     assert game.unseen("bravo") == (0,) * 11
-    assert game.as_games().state.sight.beliefs.size == 0
+    assert game.as_games().sight.beliefs.size == 0
 
 
 # Copies, batches and saves

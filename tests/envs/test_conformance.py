@@ -40,10 +40,7 @@ OPTIONS = [
 IDS = [environment_id(preset) for preset in preset_names()]
 NOOPS = np.zeros(11, np.int64)
 BOTH_NOOPS = {"alpha": NOOPS, "bravo": NOOPS}
-INFO_KEYS = {
-    *("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "variant"),
-    *("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses"),
-}
+INFO_KEYS = {"illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "variant"}
 
 EXPECTED_WARNINGS = (
     'We recommend agents to be named in the format <descriptor>_<number>, like "player_0"',

@@ -178,6 +178,7 @@ ARGUMENTS = [
     ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
     ({"max_cycles": 1.5}, "max_cycles must be a positive integer or None, got 1.5"),
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
+    ({"count_events": 1}, "count_events must be True or False, got 1"),
     ({"render_mode": "pixels"}, "render_mode must be 'human', 'rgb_array', 'ansi' or None, got 'pixels'"),
     ({"config": "caes1"}, "there is no preset 'caes1'; did you mean 'case1'?"),
     ({"overrides": {"turn_limit": 0}}, "turn_limit must be an integer from 1 to 10000, got 0"),

@@ -1,4 +1,4 @@
-"""Infos that count the shots, the hits and the losses of a phase."""
+"""Infos that count the shots, the hits and the losses of a phase, with ``count_events``."""
 
 import json
 
@@ -30,7 +30,7 @@ def counted(before, after):
 
 @pytest.mark.parametrize("config", ["geo_patrol", "case1", "skirmish"])
 def test_events_are_those_of_the_outcomes(config):
-    env = geo_patrol_v0.parallel_env(config=config)
+    env = geo_patrol_v0.parallel_env(config=config, count_events=True)
     seen = dict.fromkeys(NONE, 0)
     for seed in range(5):
         _, infos = env.reset(seed=seed)
@@ -46,9 +46,11 @@ def test_events_are_those_of_the_outcomes(config):
 
 
 def test_all_environments_count_alike():
-    envs = make_vec("case1", 6, max_cycles=40)
-    singles = [geo_patrol_v0.parallel_env(config="case1", max_cycles=40) for _ in range(6)]
-    satellites = [geo_patrol_satellites_v0.parallel_env(config="case1", max_cycles=40) for _ in range(6)]
+    envs = make_vec("case1", 6, max_cycles=40, count_events=True)
+    singles = [geo_patrol_v0.parallel_env(config="case1", max_cycles=40, count_events=True) for _ in range(6)]
+    satellites = [
+        geo_patrol_satellites_v0.parallel_env(config="case1", max_cycles=40, count_events=True) for _ in range(6)
+    ]
     envs.reset(seed=3)
     for i in range(6):
         singles[i].reset(seed=3 + i)
@@ -70,7 +72,7 @@ def test_all_environments_count_alike():
 
 
 def test_events_of_one_side_against_an_agent():
-    env = SoloGeoPatrol("case1", opponent="raider", seat="bravo")
+    env = SoloGeoPatrol("case1", opponent="raider", seat="bravo", count_events=True)
     env.reset(seed=2)
     is_over, total = False, 0
     while not is_over:
@@ -83,7 +85,7 @@ def test_events_of_one_side_against_an_agent():
 
 
 def test_a_step_that_resets_has_no_events():
-    envs = make_vec("geo_patrol", 32, max_cycles=9)
+    envs = make_vec("geo_patrol", 32, max_cycles=9, count_events=True)
     envs.reset(seed=0)
     events = []
     for _ in range(10):
@@ -94,7 +96,7 @@ def test_a_step_that_resets_has_no_events():
 
 
 def test_events_of_last_phases_are_in_the_final_infos():
-    envs, others = (make_vec("case1", 64, autoreset=mode) for mode in ("next_step", "same_step"))
+    envs, others = (make_vec("case1", 64, autoreset=mode, count_events=True) for mode in ("next_step", "same_step"))
     envs.reset(seed=4)
     others.reset(seed=4)
     is_over = np.zeros(128, np.bool_)
@@ -110,7 +112,11 @@ def test_events_of_last_phases_are_in_the_final_infos():
 
 @pytest.mark.parametrize("is_vector", [False, True])
 def test_events_are_saved(is_vector):
-    make = (lambda: make_vec("case1", 4)) if is_vector else (lambda: geo_patrol_v0.parallel_env(config="case1"))
+    def make():
+        if is_vector:
+            return make_vec("case1", 4, count_events=True)
+        return geo_patrol_v0.parallel_env(config="case1", count_events=True)
+
     env, other = make(), make()
     env.reset(seed=1)
     total = 0

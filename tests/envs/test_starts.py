@@ -217,7 +217,7 @@ def test_an_option_of_a_vector_environment_that_is_not_known():
         make_vec().reset(options={"reset_masks": None})
 
 
-GAME_OPTIONS = "overrides, observation, mask_in, reward, max_cycles, render_mode, render_size"
+GAME_OPTIONS = "overrides, observation, mask_in, reward, max_cycles, count_events, render_mode, render_size"
 
 
 @pytest.mark.parametrize(

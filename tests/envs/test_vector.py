@@ -40,7 +40,7 @@ def test_both_sides_of_every_configuration(config, encoding):
 @pytest.mark.parametrize("mask_in", ["obs", "info", "none"])
 def test_all_modes_and_masks_with_illegal_orders(mode, mask_in):
     for config in ("case1", RANDOM_SCENARIOS):
-        options = {"observation": "tokens", "mask_in": mask_in, "max_cycles": 40}
+        options = {"observation": "tokens", "mask_in": mask_in, "max_cycles": 40, "count_events": True}
         assert play_both(config, 5, 130, autoreset=mode, scrambles=True, **options) >= 20
 
 
@@ -48,7 +48,7 @@ def test_all_modes_and_masks_with_illegal_orders(mode, mask_in):
 @pytest.mark.parametrize("seats", ["alpha", "bravo", "alternate"])
 @pytest.mark.parametrize("opponent", ["random", "idle", "scripted"])
 def test_one_side_against_an_opponent(mode, seats, opponent):
-    options = {"observation": "tokens", "opponent": opponent, "seats": seats, "reward": "outcome"}
+    options = {"observation": "tokens", "opponent": opponent, "seats": seats, "reward": "outcome", "count_events": True}
     assert play_both("case3", 4, 100, autoreset=mode, **options) >= 2
 
 

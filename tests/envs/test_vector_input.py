@@ -92,6 +92,7 @@ ARGUMENTS = [
     ({"reward": 1}, "reward must be 'score' or 'outcome', got 1"),
     ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
+    ({"count_events": "yes"}, "count_events must be True or False, got 'yes'"),
     ({"max_cycles": 2.0}, "max_cycles must be a positive integer or None, got 2.0"),
     ({"config": "case9"}, "there is no preset 'case9'"),
     ({"config": 3}, "config must be a preset's name, a path, a mapping or a GameConfig, got 3"),

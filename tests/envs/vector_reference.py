@@ -13,10 +13,8 @@ STATISTICS = (
     *("return", "length", "score", "enemy_score", "reasons", "outcome", "illegal_orders"),
     *("seat", "opponent", "variant"),
 )
-INFO_FIELDS = (
-    *("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant"),
-    *("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses"),
-)
+INFO_FIELDS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant")
+EVENTS = ("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses")
 HUGE = np.array([-(2**63), 2**63 - 1, -(2**31), 2**32, 28, -1, 127, 256 + 1], np.int64)
 
 
@@ -141,7 +139,7 @@ class Singles:
 
     def _table(self, infos: list[dict[str, Any]], mask: np.ndarray) -> dict[str, Any]:
         table: dict[str, Any] = {}
-        for name in INFO_FIELDS:
+        for name in (*INFO_FIELDS, *(name for name in EVENTS if name in infos[0])):
             table[name], table[f"_{name}"] = np.array([info[name] for info in infos], np.int64), mask
         if self.mask_in == "info":
             table["action_mask"], table["_action_mask"] = np.stack([info["action_mask"] for info in infos]), mask

@@ -58,11 +58,13 @@ GAME_STREAM, ACTION_STREAM, OPPONENT_STREAM, FORK_STREAM = (
     np.uint64(0x6F70706F6E656E74),
     np.uint64(0x666F726B00000000),
 )
+STREAMS = np.array([GAME_STREAM, ACTION_STREAM, OPPONENT_STREAM])
+"""Those that the seed of a game starts."""
 _mix_arrays: Any = getattr(mix, "py_func", mix)  # plain NumPy: these run once for each reset, and compile nothing
 
 
-def stream_keys(seeds: NDArray[np.uint64], purpose: np.uint64) -> NDArray[np.uint64]:
-    """Return the keys of the streams that seeds, (n,), start for a purpose, such as ``GAME_STREAM``."""
+def stream_keys(seeds: NDArray[np.uint64], purpose: np.uint64 | NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the keys of the streams that seeds start for a purpose, such as ``GAME_STREAM``; arguments are broadcast."""
     keys: NDArray[np.uint64] = _mix_arrays(seeds ^ purpose)
     return keys
 

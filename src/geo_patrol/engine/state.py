@@ -172,7 +172,10 @@ def join_records(parts: Sequence[Records]) -> Records:
 
 
 class Sight(NamedTuple):
-    """What the sides know of each other, where a configuration hides enemies; otherwise without rows. See ``sight``."""
+    """What the sides know of each other, where a configuration hides enemies; otherwise without rows. See ``sight``.
+
+    It is no part of ``State``: each array that is passed to a compiled function takes time, and few games hide anything.
+    """
 
     beliefs: Records
     """(2 * n,) of layout ``GAME``: 2 * i and 2 * i + 1 are game i as alpha and as bravo know it, without random stream."""
@@ -181,6 +184,11 @@ class Sight(NamedTuple):
 
 
 NO_SIGHT = Sight(records(GAME, 0), records(SIGHTINGS, 0))
+
+
+def make_sight(num_games: int) -> Sight:
+    """Allocate what the sides know of games, all zero."""
+    return Sight(records(GAME, NUM_SIDES * num_games), records(SIGHTINGS, num_games))
 
 
 class State(NamedTuple):
@@ -199,17 +207,15 @@ class State(NamedTuple):
     """(n,) of layout ``CHOICES``."""
     outcomes: Records
     """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
-    sight: Sight = NO_SIGHT
 
 
-def make_state(num_games: int, num_rules: int, *, hides_enemies: bool = False) -> State:
+def make_state(num_games: int, num_rules: int) -> State:
     """Allocate the arrays of games, all zero."""
     return State(
         records(GAME, num_games),
         records(RULES, num_rules),
         records(CHOICES, num_games),
         records(OUTCOME, MAX_OUTCOMES),
-        Sight(records(GAME, NUM_SIDES * num_games), records(SIGHTINGS, num_games)) if hides_enemies else NO_SIGHT,
     )
 
 

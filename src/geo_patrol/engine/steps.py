@@ -59,7 +59,7 @@ EPISODE = np.dtype(
         ("winner", "i8"),  # of a finished game: 0 alpha, 1 bravo, -1 nobody
         ("is_over", "i8"),  # 1: terminated or truncated
         ("is_new", "i8"),  # 1: reset at the start of this step, in which it is not played
-        ("shots", "i8", (NUM_SIDES,)),  # in the phase last played, as the next two
+        ("shots", "i8", (NUM_SIDES,)),  # in the phase last played, as the next two; 0 unless events are counted
         ("hits", "i8", (NUM_SIDES,)),  # shots that destroyed their target
         ("losses", "i8", (NUM_SIDES,)),  # satellites that were destroyed
         # Where enemies are hidden, the rewards of a side follow the score as it knows it: the fields above are alpha's.
@@ -80,6 +80,7 @@ SETTINGS = np.dtype(
         ("first_seat", "i8"),
         ("alternates", "i8"),  # 1: the seat alternates between games, and between the episodes of a game
         ("observes_opponent", "i8"),  # 1: outputs are those of the opponent's side
+        ("counts_events", "i8"),  # 1: episodes count the shots, the hits and the losses of each phase
     ],
     align=True,
 )
@@ -97,27 +98,18 @@ RESULT = np.dtype(
         ("turn", "i8"),  # completed turns; the last turn of a game is not counted
         ("phase", "i8"),  # 0 movement, 1 engagement, 2 over
         ("reasons", "i8"),  # bit flags
+        ("variant", "i8"),  # its index among the configuration's variants; -1: none
         ("seat", "i8"),  # 0 alpha, 1 bravo
         ("opponent", "i8"),  # its index among the opponents; -1: none
-        ("variant", "i8"),  # its index among the configuration's variants; -1: none
-        ("shots", "i8"),  # in the phase just played, as the others that follow
-        ("hits", "i8"),
-        ("losses", "i8"),
-        ("enemy_shots", "i8"),
-        ("enemy_hits", "i8"),
-        ("enemy_losses", "i8"),
     ],
     align=True,
 )
 """What a step returns of one environment, besides arrays."""
 
-EVENT_FIELDS = ("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses")
-"""The fields of ``RESULT`` that count what an engagement did."""
-INFO_FIELDS = (
-    *("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant"),
-    *EVENT_FIELDS,
-)
+INFO_FIELDS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant")
 """Those fields of ``RESULT`` that infos consist of."""
+EVENT_FIELDS = ("shots", "hits", "losses")
+"""Those fields of ``EPISODE`` that count what an engagement did."""
 
 STATISTICS = np.dtype(
     [
@@ -420,7 +412,7 @@ def count_phase(game: Record, known: Record, outcomes: Records, episode: Record,
         episode: the episode, modified in place.
         settings: what all episodes have in common.
     """
-    if game.outcome_count > 0:
+    if settings.counts_events and game.outcome_count > 0:
         count_events(game, outcomes, episode)
     episode.length += 1
     for side in range(NUM_SIDES):
@@ -466,7 +458,8 @@ def play_games(
         if not has_episodes:
             continue
         episode = all_episodes[i]
-        clear_events(episode)
+        if settings.counts_events:
+            clear_events(episode)
         if is_played:
             known = game if sight is None else sight.beliefs[NUM_SIDES * i]
             reward = count_phase(game, known, outcomes, episode, settings)
@@ -510,9 +503,6 @@ def write_info(game: Record, rules: Record, episode: Record, side: int, result: 
     result.seat = side
     result.opponent = episode.opponent
     result.variant = rules.variant
-    result.shots, result.enemy_shots = episode.shots[side], episode.shots[1 - side]
-    result.hits, result.enemy_hits = episode.hits[side], episode.hits[1 - side]
-    result.losses, result.enemy_losses = episode.losses[side], episode.losses[1 - side]
 
 
 @jitable

@@ -27,6 +27,7 @@ class GameOptions(TypedDict, total=False):
     mask_in: MaskIn
     reward: Reward
     max_cycles: int | None
+    count_events: bool
     render_mode: str | None
     render_size: tuple[int, int]
 
@@ -83,12 +84,14 @@ def check_start(option: str, games: Games, config: GameConfig) -> Games:
     return games
 
 
-def check_options(mask_in: Any, reward: Any, max_cycles: Any) -> None:
+def check_options(mask_in: Any, reward: Any, max_cycles: Any, count_events: Any) -> None:
     """Raise ValueError for a wrong value of the options that all environments share."""
     check_choice("mask_in", mask_in, get_args(MaskIn))
     check_choice("reward", reward, get_args(Reward))
     if max_cycles is not None and (isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1):
         raise ValueError(f"max_cycles must be a positive integer or None, got {max_cycles!r}")
+    if not isinstance(count_events, bool):
+        raise ValueError(f"count_events must be True or False, got {show(count_events)}")
 
 
 def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:

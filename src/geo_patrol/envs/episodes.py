@@ -25,11 +25,13 @@ from geo_patrol.games import Games, check_seed, compiled_step, fresh_seed, make_
 from geo_patrol.position import check_saved, restore_game, save_game
 
 ALPHA, BRAVO = "alpha", "bravo"
+EVENT_INFOS = tuple(f"{whose}{name}" for whose in ("", "enemy_") for name in steps.EVENT_FIELDS)
+"""The infos that ``count_events`` adds."""
 
 _RESULT, _STATISTICS = np.dtype((np.record, steps.RESULT)), np.dtype((np.record, steps.STATISTICS))
 # NumPy finds types given as objects faster than by their classes.
 _MASK_TYPE, _TOKEN_TYPE, _ONEHOT_TYPE = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.float32)
-_ACTION_TYPE = np.dtype(np.int64)
+_ACTION_TYPE, _ACTIONS_SHAPE = np.dtype(np.int64), (state.NUM_SIDES, state.SATELLITES)
 _NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
 _NO_MASKS = np.empty((0, state.SATELLITES, state.ORDERS), _MASK_TYPE)
 _NO_ONEHOT, _NO_TOKENS = np.empty((0, 0), _ONEHOT_TYPE), np.empty((0, 0), _TOKEN_TYPE)
@@ -45,6 +47,7 @@ class Episodes:
         sides: 2 if both sides of each game are environments (rows 2i and 2i + 1); 1 if one of them is.
         reward: "score" or "outcome".
         max_cycles: phases after which an unfinished game is truncated; None never does.
+        counts_events: whether the shots, the hits and the losses of each phase are counted.
         first_seat: side of the environment of the first game if there is one environment a game: 0 alpha, 1 bravo.
         alternates: whether the seat alternates from game to game, and from episode to episode.
 
@@ -63,6 +66,7 @@ class Episodes:
         sides: int = state.NUM_SIDES,
         reward: Reward = "score",
         max_cycles: int | None = None,
+        counts_events: bool = False,
         first_seat: int = 0,
         alternates: bool = False,
     ) -> None:
@@ -71,17 +75,24 @@ class Episodes:
         self.num_envs = num_games * sides
         self.sides = sides
         settings = state.records(steps.SETTINGS, 1)
-        settings[0] = (sides, reward == "outcome", min(max_cycles or 0, 1 << 62), first_seat, alternates, 0)
-        self.max_cycles = max_cycles
+        settings[0] = (
+            sides,
+            reward == "outcome",
+            min(max_cycles or 0, 1 << 62),
+            first_seat,
+            alternates,
+            0,
+            counts_events,
+        )
+        self.max_cycles, self.counts_events = max_cycles, counts_events
         self.bookkeeping = EpisodeState(state.records(steps.EPISODE, num_games), settings)
         size = observation_size(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
         self._is_onehot = encoding == "onehot"
-        self._action_shape = self.num_envs, state.SATELLITES
         self._mask_shape = self.num_envs, state.SATELLITES, state.ORDERS
         self._observation_shape = self.num_envs, size
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
-        self._shard: Shard = 0, num_games, self.games.state, self.games.sight
+        self._shard: Shard = 0, num_games, self.games.state, self.games.sight_to_step
         self._sampled_values = setup.sampled_values(config) if self.games.is_randomized else {}
         self._sampled_words = np.array([value.word for value in self._sampled_values.values()], np.int64)
 
@@ -93,12 +104,18 @@ class Episodes:
         """(num_games,) records of layout ``steps.EPISODE``."""
         return self.bookkeeping.records
 
-    def new_outputs(self, *, zeros: bool = False, samples: bool = False, reuse: Outputs | None = None) -> Outputs:
+    def new_outputs(
+        self,
+        *,
+        zeros: bool = False,
+        sampled: NDArray[np.int64] = _NO_ACTIONS,
+        reuse: Outputs | None = None,
+    ) -> Outputs:
         """Allocate the arrays that a step writes, uninitialized but for results and statistics, or all zero.
 
         Args:
             zeros: whether all arrays are zero.
-            samples: whether there is an array for sampled actions.
+            sampled: the array for sampled actions.
             reuse: outputs whose results and statistics are taken over.
         """
         empty = np.zeros if zeros else np.empty
@@ -106,7 +123,7 @@ class Episodes:
         arrays = (
             np.zeros(self.num_envs, _RESULT) if reuse is None else reuse.results,
             np.zeros(self.num_envs, _STATISTICS) if reuse is None else reuse.statistics,
-            empty(self._action_shape, _ACTION_TYPE) if samples else _NO_ACTIONS,
+            sampled,
             empty(self._mask_shape, _MASK_TYPE),
             empty(self._observation_shape, _ONEHOT_TYPE) if is_onehot else _NO_ONEHOT,
             _NO_TOKENS if is_onehot else empty(self._observation_shape, _TOKEN_TYPE),
@@ -122,9 +139,9 @@ class Episodes:
     def seed(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> None:
         """Restart all random streams of the games at ``rows``, or of all, and the order of their seats."""
         rows = np.arange(len(self)) if rows is None else rows
-        numbers = self.games.seed_streams(seeds, rows)
+        keys = self.games.seed_streams(seeds, rows)
         settings = self.bookkeeping.settings[0]
-        self.records["opponent_stream"][rows, 0] = rng.stream_keys(numbers, rng.OPPONENT_STREAM)
+        self.records["opponent_stream"][rows, 0] = keys
         self.records["opponent_stream"][rows, 1] = 0
         self.records["next_seat"][rows] = (settings.first_seat + settings.alternates * rows) % state.NUM_SIDES
 
@@ -170,6 +187,18 @@ class Episodes:
     def _step(self) -> Callable[..., int]:
         return compiled_step(self.games.hides_enemies)
 
+    def event_counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return what the phase just played did in each environment, (num_envs,), by the names in infos: copies."""
+        counts: dict[str, NDArray[np.int64]] = {}
+        games, seats = np.arange(len(self)), self.records["seat"]
+        for name in steps.EVENT_FIELDS:
+            by_side = self.records[name]
+            if self.sides == state.NUM_SIDES:
+                counts[name], counts[f"enemy_{name}"] = by_side.flatten(), by_side[:, ::-1].flatten()
+            else:
+                counts[name], counts[f"enemy_{name}"] = by_side[games, seats], by_side[games, 1 - seats]
+        return counts
+
     @property
     def num_sampled_values(self) -> int:
         """How many values resets may sample for a game."""
@@ -198,7 +227,7 @@ class Episodes:
     def shard(self, start: int, stop: int) -> "Shard":
         """Return a part of the games that one thread steps, with an array of its own for outcomes."""
         arrays = self.games.state._replace(outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES))
-        return start, stop, arrays, self.games.sight
+        return start, stop, arrays, self.games.sight_to_step
 
     def describe(self, outputs: Outputs, selected: NDArray[np.bool_] | None = None) -> None:
         """Write legal orders, infos, masks and observations of the games as they are.
@@ -208,7 +237,7 @@ class Episodes:
             selected: (n,), a mask of the games whose outputs are written; all by default.
         """
         selected = self._all if selected is None else selected
-        arrays, sight = self.games.state, self.games.sight
+        arrays, sight = self.games.state, self.games.sight_to_step
         self._step(steps.DESCRIBE, 0, len(self), selected, arrays, sight, self.bookkeeping, _NO_ACTIONS, outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -224,7 +253,8 @@ class Episodes:
         outputs = make_outputs(len(self), encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
-        episodes, arrays, sight = EpisodeState(self.records, settings), self.games.state, self.games.sight
+        episodes, arrays = EpisodeState(self.records, settings), self.games.state
+        sight = self.games.sight_to_step
         self._step(steps.OBSERVE, 0, len(self), self._all, arrays, sight, episodes, _NO_ACTIONS, outputs)
         return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
 
@@ -262,6 +292,20 @@ class _SavedEnvironment(BaseModel):
     bravos_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
 
+def make_infos(result: Any) -> dict[str, Any]:
+    """Return the infos that single environments of every kind have, from a record of layout ``RESULT`` as a tuple."""
+    illegal_orders, score, enemy_score, turn, phase, reasons, variant = result[4:11]
+    return {
+        "illegal_orders": illegal_orders,
+        "score": score,
+        "enemy_score": enemy_score,
+        "turn": turn,
+        "phase": phase,
+        "reasons": reasons,
+        "variant": variant,
+    }
+
+
 class SingleGame:
     """The game of an environment: its options, its current episode, and its saves.
 
@@ -272,6 +316,10 @@ class SingleGame:
         reward: "score" (change of the score difference) or "outcome" (-1, 0 or 1 at the end).
         mask_in: where the environment returns action masks.
         max_cycles: phases after which an unfinished game is truncated; None never does.
+        counts_events: whether infos count the shots, the hits and the losses of the phase just played.
+
+    Attributes:
+        has_more_infos: whether infos have more than ``make_infos`` returns, see ``add_infos``.
 
     Raises:
         ConfigError, ValueError: an argument is invalid.
@@ -285,12 +333,16 @@ class SingleGame:
         reward: Reward,
         mask_in: MaskIn,
         max_cycles: int | None,
+        counts_events: bool,
     ) -> None:
         check_encoding(encoding)
-        check_options(mask_in, reward, max_cycles)
+        check_options(mask_in, reward, max_cycles, counts_events)
         self.config = load_config(config, overrides)
         self.mask_in = mask_in
-        self.episodes = Episodes(self.config, 1, encoding, reward=reward, max_cycles=max_cycles)
+        self.episodes = Episodes(
+            self.config, 1, encoding, reward=reward, max_cycles=max_cycles, counts_events=counts_events
+        )
+        self.has_more_infos = counts_events or self.episodes.num_sampled_values > 0
         self.is_seeded = False
         self.sampled_values: dict[str, int | float] = {}
         """What was sampled for the game, by key of the configuration."""
@@ -334,6 +386,13 @@ class SingleGame:
             values = self.episodes.name_values(self.episodes.sampled_values(np.zeros(1, np.int64)))
             self.sampled_values = {key: value.item() for key, value in values.items()}
 
+    def add_infos(self, infos: dict[str, Any], side: int) -> None:
+        """Add events, if they are counted, and sampled values, if there are any, to the infos of a side."""
+        if self.episodes.counts_events:
+            infos.update((name, counts.item(side)) for name, counts in self.episodes.event_counts().items())
+        if self.sampled_values:
+            infos["sampled"] = self.sampled_values.copy()
+
     def view(self) -> View:
         """Return observations, masks and results of the game as it is; the arrays are new ones."""
         outputs = self.episodes.outputs = self.episodes.new_outputs(reuse=self.episodes.outputs)
@@ -343,9 +402,10 @@ class SingleGame:
     def step(self, actions: NDArray[np.int64]) -> View:
         """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
         episodes = self.episodes
-        outputs = episodes.outputs = episodes.new_outputs(samples=True, reuse=episodes.outputs)
+        if self._sampled is None:  # otherwise nobody has asked for them, and they may be overwritten
+            self._sampled = np.empty(_ACTIONS_SHAPE, _ACTION_TYPE)
+        outputs = episodes.outputs = episodes.new_outputs(sampled=self._sampled, reuse=episodes.outputs)
         episodes.step(actions, outputs)
-        self._sampled = outputs.sampled
         return episodes.observations(outputs), outputs.masks, outputs.results
 
     def sample_actions(self) -> NDArray[np.int64]:
@@ -421,7 +481,7 @@ class SingleGame:
         twin.episodes = copy.copy(self.episodes)
         twin.episodes.games = restored
         restored.scenario = self.episodes.games.scenario  # with the weights of the variants as they are
-        twin.episodes._shard = 0, 1, restored.state, restored.sight
+        twin.episodes._shard = 0, 1, restored.state, restored.sight_to_step
         restored.state.choices["stream"][0] = data.sampler
         records, settings = self.episodes.bookkeeping
         twin.episodes.bookkeeping = EpisodeState(records.copy(), settings)

@@ -40,6 +40,7 @@ class VectorOptions(TypedDict, total=False):
     observation: Encoding
     reward: Reward
     max_cycles: int | None
+    count_events: bool
     copy: bool
 
 

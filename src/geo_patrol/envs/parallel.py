@@ -15,7 +15,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game import Game
 
@@ -47,10 +47,11 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     Infos: numbers, with the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
     ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement, 2 over), ``reasons`` (bits, see
-    ``geo_patrol.notation.read_reasons``), ``variant`` (its index in ``config.variants``, -1 if there are none), ``shots``,
-    ``hits`` (shots that destroyed their target) and ``losses`` (satellites destroyed) of the phase just played,
-    ``enemy_shots``, ``enemy_hits`` and ``enemy_losses``, and ``action_mask`` with ``mask_in="info"``. Where resets sample
-    values, ``sampled`` is a dict of them by key, such as "alpha.patrols.fuel"; of a formation, its index among the choices.
+    ``geo_patrol.notation.read_reasons``), ``variant`` (its index in ``config.variants``, -1 if there are none), and
+    ``action_mask`` with ``mask_in="info"``. With ``count_events``, what the phase just played did: ``shots``, ``hits`` (shots
+    that destroyed their target), ``losses`` (satellites destroyed), ``enemy_shots``, ``enemy_hits`` and ``enemy_losses``.
+    Where resets sample values, ``sampled`` is a dict of them by key, such as "alpha.patrols.fuel"; of a formation, its index
+    among the choices.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
@@ -59,6 +60,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         mask_in: "obs", "info" or "none".
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
+        count_events: whether infos count shots, hits and losses.
         render_mode: "human" (a window that animates every step; closing it changes nothing else),
             "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
             None.
@@ -93,6 +95,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             options.get("reward", "score"),
             mask_in,
             options.get("max_cycles"),
+            options.get("count_events", False),
         )
         self._orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         self._orders_of_alpha, self._orders_of_bravo = self._orders
@@ -147,37 +150,17 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         # Indexing is faster than unpacking.
         alpha_observation, bravo_observation = observations[0], observations[1]
         alpha_mask, bravo_mask = masks[0], masks[1]
-        # Slices, since a starred name makes a list.
-        illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant = alpha[4:13]
-        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = alpha[13:]
-        alphas: dict[str, Any] = {
-            "illegal_orders": illegal_orders,
-            "score": score,
-            "enemy_score": enemy_score,
-            "turn": turn,
-            "phase": phase,
-            "reasons": reasons,
-            "variant": variant,
-            "shots": shots,
-            "hits": hits,
-            "losses": losses,
-            "enemy_shots": enemy_shots,
-            "enemy_hits": enemy_hits,
-            "enemy_losses": enemy_losses,
-        }
-        bravos = alphas.copy()
-        bravos["illegal_orders"], bravos["score"] = results["illegal_orders"].item(1), enemy_score
-        bravos["enemy_score"] = score
+        alphas = make_infos(alpha)
+        bravos = alphas.copy()  # and what differs, which is faster than making them from bravo's result
+        bravos["illegal_orders"] = results["illegal_orders"].item(1)
+        bravos["score"], bravos["enemy_score"] = alphas["enemy_score"], alphas["score"]
         if self.hides_enemies:  # a side knows the enemy's score as an estimate only
             bravos["score"], bravos["enemy_score"] = results["score"].item(1), results["enemy_score"].item(1)
-        if shots or enemy_shots or losses or enemy_losses:
-            bravos["shots"], bravos["hits"], bravos["losses"] = enemy_shots, enemy_hits, enemy_losses
-            bravos["enemy_shots"], bravos["enemy_hits"], bravos["enemy_losses"] = shots, hits, losses
         infos = {ALPHA: alphas, BRAVO: bravos}
         single = self.single
-        if single.sampled_values:
-            for info in infos.values():
-                info["sampled"] = single.sampled_values.copy()
+        if single.has_more_infos:
+            for side, info in enumerate(infos.values()):
+                single.add_infos(info, side)
         if single.mask_in == "obs":
             return {
                 ALPHA: {"observation": alpha_observation, "action_mask": alpha_mask},

@@ -16,7 +16,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game import Game
 from geo_patrol.games import check_seed
@@ -54,6 +54,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         mask_in: "info", "obs" or "none".
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
+        count_events: whether infos count shots, hits and losses.
         render_mode: "human" (a window that animates every step; closing it changes nothing else),
             "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
             None.
@@ -95,6 +96,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             options.get("reward", "score"),
             mask_in,
             options.get("max_cycles"),
+            options.get("count_events", False),
         )
         self._seat_choice = seat
         self._seat = 0
@@ -140,27 +142,9 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
         observations, masks, results = view
         seat = self._seat
-        result: Any = results.item(seat)
-        illegal_orders, score, enemy_score, turn, phase, reasons, _, _, variant = result[4:13]
-        shots, hits, losses, enemy_shots, enemy_hits, enemy_losses = result[13:]
-        info: dict[str, Any] = {
-            "illegal_orders": illegal_orders,
-            "score": score,
-            "enemy_score": enemy_score,
-            "turn": turn,
-            "phase": phase,
-            "reasons": reasons,
-            "seat": seat,
-            "variant": variant,
-            "shots": shots,
-            "hits": hits,
-            "losses": losses,
-            "enemy_shots": enemy_shots,
-            "enemy_hits": enemy_hits,
-            "enemy_losses": enemy_losses,
-        }
-        if self._single.sampled_values:
-            info["sampled"] = self._single.sampled_values.copy()
+        info = make_infos(results.item(seat))
+        info["seat"] = seat
+        self._single.add_infos(info, seat)
         if self._single.mask_in == "info":
             info["action_mask"] = masks[seat]
         if self._single.mask_in == "obs":

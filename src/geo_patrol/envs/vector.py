@@ -109,9 +109,10 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     - ``illegal_orders``, ``score``, ``enemy_score``, ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement,
       2 over), ``reasons`` (bits, see ``geo_patrol.notation.read_reasons``), ``seat`` (0 alpha, 1 bravo), ``opponent``
-      (its index in ``opponent_names``, -1 for none), ``variant`` (its index in ``config.variants``, -1 for none), and of the
-      phase just played ``shots``, ``hits`` (shots that destroyed their target), ``losses`` (satellites destroyed),
-      ``enemy_shots``, ``enemy_hits`` and ``enemy_losses``: (num_envs,) int64.
+      (its index in ``opponent_names``, -1 for none), ``variant`` (its index in ``config.variants``, -1 for none): (num_envs,)
+      int64.
+    - ``shots``, ``hits`` (shots that destroyed their target), ``losses`` (satellites destroyed), ``enemy_shots``,
+      ``enemy_hits`` and ``enemy_losses`` of the phase just played, with ``count_events``: (num_envs,) int64.
     - ``action_mask`` with ``mask_in="info"``: (num_envs, 11, 28) int8.
     - ``sampled``, where resets sample values: these by key, such as "alpha.patrols.fuel", (num_envs,) int64 or float64; of
       a formation, its index among the choices. These arrays are read-only.
@@ -135,6 +136,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         observation: "onehot" (float32) or "tokens" (int16).
         reward: "score" or "outcome".
         max_cycles: steps after which an unfinished game is truncated; None never does.
+        count_events: whether infos count shots, hits and losses.
         copy: whether every step returns new arrays.
 
     Raises:
@@ -158,8 +160,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         observation, opponent = options.get("observation", "onehot"), options.get("opponent")
         reward, max_cycles = options.get("reward", "score"), options.get("max_cycles")
         mask_in, self._copy = options.get("mask_in", "info"), options.get("copy", True)
+        counts_events = options.get("count_events", False)
         check_encoding(observation)
-        check_options(mask_in, reward, max_cycles)
+        check_options(mask_in, reward, max_cycles, counts_events)
         self.num_games = check_count("num_games", num_games, MAX_GAMES)
         self._mode = read_autoreset(options.get("autoreset", AutoresetMode.NEXT_STEP))
         seats = check_seats(options.get("seats"), has_opponent=opponent is not None)
@@ -174,6 +177,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             sides=NUM_SIDES if seats == "both" else 1,
             reward=reward,
             max_cycles=max_cycles,
+            counts_events=counts_events,
             first_seat=_FIRST_SEAT[seats],
             alternates=seats == "alternate",
         )
@@ -437,10 +441,11 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     def _new_outputs(self, *, samples: bool = False) -> Outputs:
         """Return the arrays that the next step writes: new ones, or with ``copy=False`` the same every time."""
+        sampled = self._sampled_array if samples else self._sampled_array[:0]
         if self._copy:
-            self._episodes.outputs = self._episodes.new_outputs(samples=samples)
+            sampled = np.empty_like(sampled)
+            self._episodes.outputs = self._episodes.new_outputs(sampled=sampled)
         else:
-            sampled = self._sampled_array if samples else self._sampled_array[:0]
             self._episodes.outputs = self._episodes.outputs._replace(sampled=sampled)
         return self._episodes.outputs
 
@@ -484,7 +489,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         infos = self._packer.infos(outputs)
         if self._mode is AutoresetMode.SAME_STEP and self._num_over:  # after the infos, which copy the final ones
             self._episodes.describe(outputs, self._reset_over(is_new=False))
-            infos |= self._packer.sampled()
+            infos |= self._packer.additional()
             self._num_over = 0
         self._is_started, self._sampled, results = True, outputs.sampled if self._samples else None, outputs.results
         observations = self._packer.observations(outputs)
@@ -673,6 +678,19 @@ class _Packer:
         columns = self._episodes.name_values(values)
         return {"sampled": _with_masks(columns, tuple(columns), mask), "_sampled": mask}
 
+    def additional(self, finished: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+        """Return the infos that only some environments have, of ``finished`` environments or of all."""
+        return self._events(finished) | self.sampled(finished)
+
+    def _events(self, finished: NDArray[np.bool_] | None) -> dict[str, Any]:
+        """Return the infos that count events; none if they are not counted."""
+        if not self._episodes.counts_events:
+            return {}
+        counts = self._episodes.event_counts()
+        if finished is None:
+            return _with_masks(counts, tuple(counts), self._all_envs)
+        return _with_masks({name: finished * count for name, count in counts.items()}, tuple(counts), finished)
+
     def sampled(self, finished: NDArray[np.bool_] | None = None) -> dict[str, Any]:
         """Return the infos about sampled values, of ``finished`` environments or of all; none if nothing is sampled."""
         if not self._sampled:
@@ -696,12 +714,12 @@ class _Packer:
             self._views["_finished_episode"] = finished
             self._viewed = outputs.results
         finished = self._views["_finished_episode"]
-        infos = self._views | self.sampled()
+        infos = self._views | self.additional()
         infos["finished_episode"] = infos["finished_episode"] | self.sampled(finished)
         if self._has_final:
             final = self._copy_final(outputs)
             infos |= {"final_obs": self.observations(final), "_final_obs": finished}
-            final_info = self._info(final, finished) | self.sampled(finished)
+            final_info = self._info(final, finished) | self.additional(finished)
             infos |= {"final_info": final_info, "_final_info": finished}
         return infos
 

@@ -366,7 +366,7 @@ class AgentPlayer:
         }
         game = Game.from_position(data, read_saved_config(self._welcome.config), seed=self._seed)
         if game.hides_enemies:
-            last_seen = game.as_games().state.sight.sightings["phase"][0]
+            last_seen = game.as_games().sight.sightings["phase"][0]
             for side, fleet in enumerate(fleets):
                 last_seen[side, : len(fleet)] -= [one.unseen for one in fleet]
         return game

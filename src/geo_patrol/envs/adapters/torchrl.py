@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.engine.steps import INFO_FIELDS
+from geo_patrol.envs.episodes import EVENT_INFOS
 from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.errors import optional_import
 
@@ -51,15 +52,15 @@ class TorchRLEnv(EnvBase):
         self.envs = VectorGeoPatrol(config, num_games, autoreset=AutoresetMode.DISABLED, mask_in="none", **options)
         super().__init__(device=torch.device("cpu"), batch_size=torch.Size([self.envs.num_envs]))
         self._seed: int | None = None
+        self._info_names = (*INFO_FIELDS, *(EVENT_INFOS if options.get("count_events") else ()))
         self._make_specs()
 
     def _make_specs(self) -> None:
         num_envs, box = self.envs.num_envs, self.envs.single_observation_space
         assert isinstance(box, spaces.Box)
         low, high = (torch.as_tensor(bound).expand(num_envs, -1) for bound in (box.low, box.high))
-        integers = {
-            name: Unbounded((num_envs, 1), dtype=torch.int64, device=self.device) for name in (*INFO_FIELDS, "outcome")
-        }
+        names = (*self._info_names, "outcome")
+        integers = {name: Unbounded((num_envs, 1), dtype=torch.int64, device=self.device) for name in names}
         self.observation_spec = Composite(
             observation=Bounded(low, high, device=self.device, dtype=low.dtype),
             action_mask=Binary(shape=(num_envs, SATELLITES, ORDERS), dtype=torch.bool, device=self.device),
@@ -93,7 +94,7 @@ class TorchRLEnv(EnvBase):
     def _to_tensors(self, observations: NDArray[Any], infos: dict[str, Any]) -> TensorDict:
         masks = torch.from_numpy(self.envs.action_masks())
         self.full_action_spec["action"].update_mask(masks)  # of random actions
-        integers = {name: _column(infos[name]) for name in INFO_FIELDS}
+        integers = {name: _column(infos[name]) for name in self._info_names}
         integers["outcome"] = _column(infos["finished_episode"]["outcome"])
         return TensorDict(
             {
