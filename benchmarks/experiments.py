@@ -1,6 +1,7 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
-``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; the same command goes on after an
+``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; ``python -m benchmarks.experiments
+exploit`` trains responses to the policy of the package, about half an hour for a preset. The same command goes on after an
 interruption. ``python -m benchmarks.experiments publish`` writes the tables from the stored results.
 """
 
@@ -16,7 +17,7 @@ from benchmarks.formatting import markdown_table as markdown
 from benchmarks.formatting import paragraph
 from benchmarks.machine import processor_name
 from benchmarks.publish import ROOT, put_between_markers
-from geo_patrol import preset_names
+from geo_patrol import preset_names, responses
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
@@ -54,6 +55,9 @@ SEARCHES = [
 ]
 """A search, its opponent, and the number of games."""
 
+OTHER_POLICY = "src/geo_patrol/evaluation/data/policy-4.safetensors"
+"""A policy of another training, from which a response to the policy of the package starts too."""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -68,6 +72,7 @@ def run(
     agents = [*SCRIPTS.values(), POLICY]
     usual = play_tournament(agents, games=games, seed=SEED, folder=out / "geo_patrol")
     results: dict[str, Any] = {
+        **_read_results(),
         "versions": versions(),
         "processor": processor_name(),
         "seed": SEED,
@@ -86,6 +91,46 @@ def run(
     for search, opponent, count in SEARCHES if searches else ():
         total = play_match(search, opponent, games=count, seed=SEED).summary().total
         results["searches"].append({"search": search, "opponent": opponent, **_figures(total)})
+    _write_results(results)
+
+
+@app.command()
+def exploit(
+    preset: Annotated[list[str], typer.Option(help="Whose responses to train; several times: of each.")] = UNSOLVED,
+    out: Annotated[Path, typer.Option(help="Folder of the responses.")] = Path("runs/experiments/responses"),
+    minutes: Annotated[float, typer.Option(help="Training time of each.")] = 10.0,
+) -> None:
+    """Train four responses to the policy on each preset, one after the other, and store what they win."""
+    for name in preset:
+        found = responses.exploit(
+            POLICY,
+            config=name,
+            minutes=minutes,
+            initial_policies=["base", OTHER_POLICY, responses.RANDOM_WEIGHTS],
+            search="10ms",
+            device="cpu",
+            out=out / name,
+        )
+        results = _read_results()
+        results.setdefault("responses", {})[name] = {
+            "versions": versions(),
+            "processor": processor_name(),
+            "minutes": minutes,
+            "responses": [
+                {"start": response.get("begin"), "steps": response.get("steps"), **response["lower_bound"]}
+                for response in found.responses
+            ],
+            "best": found.lower_bound,
+        }
+        _write_results(results)
+
+
+def _read_results() -> dict[str, Any]:
+    results: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    return results
+
+
+def _write_results(results: dict[str, Any]) -> None:
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
@@ -110,7 +155,7 @@ def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
 @app.command()
 def publish() -> None:
     """Write the tables of docs/experiments.md from benchmarks/experiments.json."""
-    results, text = json.loads(RESULTS.read_text(encoding="utf-8")), DOCUMENT.read_text(encoding="utf-8")
+    results, text = _read_results(), DOCUMENT.read_text(encoding="utf-8")
     for name, table in tables(results).items():
         text = put_between_markers(text, table, name)
     DOCUMENT.write_text(text, encoding="utf-8")
@@ -123,7 +168,11 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "policy": _table_of_policy(results["geo_patrol"]),
         "presets": _table_of_presets(results["presets"]),
     }
-    return made | ({"searches": _table_of_searches(results["searches"])} if results["searches"] else {})
+    if results["searches"]:
+        made["searches"] = _table_of_searches(results["searches"])
+    if results.get("responses"):
+        made["responses"] = _table_of_responses(results["responses"])
+    return made
 
 
 def _table_of_scripts(pairings: list[dict[str, Any]], seed: int) -> str:
@@ -180,6 +229,22 @@ def _table_of_searches(searches: list[dict[str, Any]]) -> str:
         for row in searches
     ]
     return markdown(["", "against", "games", "won", "score, a draw one half"], rows)
+
+
+def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
+    rows = []
+    for preset in sorted(presets):
+        found = presets[preset]
+        trained = [
+            f"{100 * response['win_rate']:.1f}%"
+            + ("" if response["steps"] is None else f", {response['steps'] / 1e6:.1f} M steps")
+            for response in found["responses"]
+        ]
+        low, high = found["best"]["win_interval"]
+        best = f"**{100 * found['best']['win_rate']:.1f}%** ({100 * low:.1f}-{100 * high:.1f}%)"
+        rows.append([f"`{preset}`", *trained, best])
+    header = ["", "from `base`", "from policy 4 of the arena", "from nothing", "search", "the best of them: the bound"]
+    return markdown(header, rows)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,11 @@ from pathlib import Path
 import numpy as np
 from average_policies import average
 
+from geo_patrol import ExactBoard, load_config
+from geo_patrol.agents.policy import MAX_FLEET, PolicyAgent, read_weights, write_by_fleet
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.training import TrainingConfig, train
-from geo_patrol.training.config import SCRIPTED_OPPONENTS
+from geo_patrol.training.config import SCRIPTED_OPPONENTS, configure
 from geo_patrol.training.population import train_population
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,7 +64,24 @@ class Recipe:
         scripts = (*self.search(population[-1]), *found)
         before = self.train_league("league2", population[-1], 30, scripts, population)
         after = self.train_league("league3", before, 40, (*self.search(before), *scripts), population)
-        return self.average("last", before, after, 0.4)
+        return self.join(self.train_on_duel(), self.average("last", before, after, 0.4))
+
+    def train_on_duel(self) -> Path:
+        """Train on ``duel`` alone, from several seeds, and return the policy that its best response exploits least."""
+        board = ExactBoard(load_config("duel"))
+        settings = {"config": ("duel",), "num_envs": 64, "num_evaluations": 10, "eval_games": self.games(200)}
+        files = []
+        for seed in SEEDS:
+            out, steps = self.out / f"duel{seed}", round(2_000_000 * self.scale)
+            train(configure("mmd", out=out, total_timesteps=steps, seed=seed, device="cpu", **settings))
+            files.append(out / "policy.safetensors")
+        return min(files, key=lambda file: board.exploitability(PolicyAgent(file))["outcome"].mean)
+
+    def join(self, smallest: Path, others: Path) -> Path:
+        """Join the policy for games with a Patrol a side with that for all others, and return the file of both."""
+        file = self.out / "joined.safetensors"
+        write_by_fleet(file, [(read_weights(smallest), 1), (read_weights(others), MAX_FLEET)])
+        return file
 
     def train_broadly(self) -> Path:
         """Train by self-play on all presets and boards, then more on the main preset against independent policies."""

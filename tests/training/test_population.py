@@ -59,7 +59,7 @@ def test_a_population_continues_where_it_stopped(config, monkeypatch):
     assert written == (config.out / "responses" / "001" / "policy.safetensors").read_bytes()
     saved = json.loads((config.out / "meta_game.json").read_text())
     assert saved["mixture"] == begun.mixture
-    assert len(read_policies(config.out / "mixture.safetensors")) == len(begun.mixture)
+    assert len(read_policies(config.out / "mixture.safetensors").weights) == len(begun.mixture)
 
     def interrupt(*arguments):
         raise KeyboardInterrupt

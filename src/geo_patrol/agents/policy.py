@@ -7,7 +7,6 @@ the logits of its orders. The chapters: files of weights, the network, the agent
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -41,10 +40,21 @@ FORMAT = "geo_patrol policy 1"
 MIXTURE_FORMAT = "geo_patrol mixture 1"
 MIXTURE_WEIGHTS = "mixture_weights"
 """In a file of several policies, the array that says how often each is drawn."""
+BY_FLEET_FORMAT = "geo_patrol policies by fleet 1"
+MAX_PATROLS = "max_patrols"
+"""In a file of several policies for different games, the array that says up to how many Patrols a side each plays with."""
 SUFFIX = ".safetensors"
 MAX_FILE_SIZE = 16_000_000
 """Bytes of a file of weights."""
 MAX_WIDTH = 1024
+MAX_FLEET = SATELLITES - 1
+"""Patrols that a side may have."""
+_PATROLS = [
+    observe.TOKEN_TABLE_SIZE + number
+    for number, feature in enumerate(observe.GAME_FEATURES)
+    if feature.name in {"own_patrols", "enemy_patrols"}
+]
+"""Where an observation in the encoding "tokens" says how many Patrols the sides began with."""
 
 
 class Widths(NamedTuple):
@@ -117,28 +127,60 @@ def _header(kind: str, metadata: Mapping[str, str] | None = None) -> dict[str, s
 
 
 def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -> None:
-    """Write several policies to one file, atomically; the names of their arrays get a number in front, as ``0/place``.
+    """Write several policies to one file, atomically.
 
     Args:
         path: the file; an existing one is replaced.
-        policies: the weights of each, and how often it is drawn, relative to the others.
+        policies: the weights of each, and how often it is drawn for a game, relative to the others.
 
     Raises:
         PolicyError: a name, a shape or a value is wrong, or the file would be too large to be read.
         OSError: the file cannot be written.
     """
-    arrays = {MIXTURE_WEIGHTS: np.array([weight for _, weight in policies], np.float32)}
-    for number, (weights, _) in enumerate(policies):
+    shares = np.array([share for _, share in policies], np.float32)
+    _write_several(path, MIXTURE_FORMAT, {MIXTURE_WEIGHTS: shares}, [weights for weights, _ in policies])
+
+
+def write_by_fleet(path: str | Path, policies: Sequence[tuple[Weights, int]]) -> None:
+    """Write policies for fleets of different sizes to one file, atomically.
+
+    Args:
+        path: the file; an existing one is replaced.
+        policies: the weights of each, and up to how many Patrols a side may have in its games, in ascending order. A game is
+            played by the first one that its fleets allow; the last must allow all.
+
+    Raises:
+        PolicyError: a name, a shape or a value is wrong, or the file would be too large to be read.
+        OSError: the file cannot be written.
+    """
+    limits = np.array([limit for _, limit in policies], np.int64)
+    _write_several(path, BY_FLEET_FORMAT, {MAX_PATROLS: limits}, [weights for weights, _ in policies])
+
+
+def _write_several(path: str | Path, kind: str, arrays: dict[str, NDArray[Any]], policies: Sequence[Weights]) -> None:
+    """Write policies to one file; the names of their arrays get a number in front, as ``0/place``."""
+    for number, weights in enumerate(policies):
         check_weights(weights, str(path))
         arrays |= {f"{number}/{name}": np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
-    content = save(arrays, _header(MIXTURE_FORMAT))
+    content = save(arrays, _header(kind))
     parse_policies(content, str(path))
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
 
 
-def read_policies(path: str | Path) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
-    """Read a file of one or several policies: the weights of each, and how often it is drawn.
+class Policies(NamedTuple):
+    """What a file of weights holds: one policy, or several and what decides which of them plays a game."""
+
+    weights: list[dict[str, NDArray[np.float32]]]
+    """Those of each policy."""
+    mixture_weights: tuple[float, ...] | None = None
+    """How often each is drawn, relative to the others; None: chance decides nothing."""
+    max_patrols: tuple[int, ...] = (MAX_FLEET,)
+    """Up to how many Patrols a side each plays with, ascending; of no meaning where one is drawn."""
+
+
+def read_policies(path: str | Path) -> Policies:
+    """Read a file of one or several policies.
 
     Raises:
         PolicyError: it is too large, is no such file, or holds something else.
@@ -163,14 +205,14 @@ def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
     Raises:
         PolicyError: it is too long, or holds something else.
     """
-    policies = parse_policies(content, where)
+    policies = parse_policies(content, where).weights
     if len(policies) > 1:
-        raise PolicyError(f"{where}: a mixture of {len(policies)} policies; it must be a file of one")
-    return policies[0][0]
+        raise PolicyError(f"{where}: {len(policies)} policies; it must be a file of one")
+    return policies[0]
 
 
-def parse_policies(content: bytes, where: str) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
-    """Return the policies that a file's content holds, and how often each is drawn.
+def parse_policies(content: bytes, where: str) -> Policies:
+    """Return the policies that a file's content holds.
 
     Raises:
         PolicyError: it is too long, or holds something else.
@@ -181,18 +223,28 @@ def parse_policies(content: bytes, where: str) -> list[tuple[dict[str, NDArray[n
         arrays = load(content)
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
         raise PolicyError(f"{where}: no file of weights in the safetensors format: {error}") from None
-    if MIXTURE_WEIGHTS not in arrays:
-        return [(_checked(arrays, where), 1.0)]
-    mixture_weights = arrays.pop(MIXTURE_WEIGHTS)
-    _check_mixture_weights(mixture_weights, where)
-    policies: list[dict[str, NDArray[Any]]] = [{} for _ in mixture_weights]
+    if MIXTURE_WEIGHTS in arrays:
+        mixture_weights = arrays.pop(MIXTURE_WEIGHTS)
+        _check_mixture_weights(mixture_weights, where)
+        weights = _parse_several(arrays, len(mixture_weights), where)
+        return Policies(weights, tuple(map(float, mixture_weights)))
+    if MAX_PATROLS in arrays:
+        max_patrols = arrays.pop(MAX_PATROLS)
+        _check_max_patrols(max_patrols, where)
+        weights = _parse_several(arrays, len(max_patrols), where)
+        return Policies(weights, max_patrols=tuple(map(int, max_patrols)))
+    return Policies([_checked(arrays, where)])
+
+
+def _parse_several(arrays: Mapping[str, NDArray[Any]], count: int, where: str) -> list[dict[str, NDArray[np.float32]]]:
+    """Return the weights of each policy of a file, whose arrays have its number in front of their names."""
+    policies: list[dict[str, NDArray[Any]]] = [{} for _ in range(count)]
     for key, array in sorted(arrays.items()):
         number, _, name = key.partition("/")
-        if number not in map(str, range(len(mixture_weights))):
-            raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {len(mixture_weights) - 1}")
+        if number not in map(str, range(count)):
+            raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {count - 1}")
         policies[int(number)][name] = array
-    checked = [_checked(weights, f"{where}, policy {number}") for number, weights in enumerate(policies)]
-    return list(zip(checked, map(float, mixture_weights), strict=True))
+    return [_checked(weights, f"{where}, policy {number}") for number, weights in enumerate(policies)]
 
 
 def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
@@ -209,6 +261,14 @@ def _check_mixture_weights(mixture_weights: NDArray[Any], where: str) -> None:
     )
     if not is_right or not mixture_weights.sum() > 0 or not np.isfinite(mixture_weights.sum(dtype=np.float64)):
         raise PolicyError(f"{where}: {MIXTURE_WEIGHTS} must be numbers of at least 0, one for each policy, not all 0")
+
+
+def _check_max_patrols(max_patrols: NDArray[Any], where: str) -> None:
+    is_array = max_patrols.ndim == 1 and max_patrols.dtype.kind in "iu" and len(max_patrols) > 0
+    if not is_array or (np.diff(max_patrols) <= 0).any() or max_patrols[0] < 0 or max_patrols[-1] != MAX_FLEET:
+        raise PolicyError(
+            f"{where}: {MAX_PATROLS} must be integers in ascending order, one for each policy, the last {MAX_FLEET}"
+        )
 
 
 def check_weights(weights: Weights, where: str) -> None:
@@ -248,7 +308,7 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
 
 
-def read_shipped(name: str) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
+def read_shipped(name: str) -> Policies:
     """Read a policy that comes with the package, such as ``base``, as ``read_policies`` does."""
     file = resources.files("geo_patrol.agents") / "data" / f"{name}{SUFFIX}"
     return parse_policies(file.read_bytes(), file.name)
@@ -552,10 +612,10 @@ def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
         policies = load_policies(source)
     except OSError as error:
         raise PolicyError(f"{source}: {error.strerror or error}") from None
-    if len(policies) == 1:
+    if policies.mixture_weights is None:
         return PolicyAgent(source, greedy=greedy)
-    agents = [PolicyAgent(weights, greedy=greedy) for weights, _ in policies]
-    return MixtureAgent(agents, [weight for _, weight in policies], f"policy:{source}{GREEDY if greedy else ''}")
+    agents = [PolicyAgent(weights, greedy=greedy) for weights in policies.weights]
+    return MixtureAgent(agents, policies.mixture_weights, f"policy:{source}{GREEDY if greedy else ''}")
 
 
 GREEDY = ",greedy"
@@ -567,8 +627,8 @@ class PolicyAgent(StatelessAgent):
 
     Args:
         source: the name of a policy that comes with the package, such as "base"; the path of a file of weights, see
-            ``geo_patrol.agents.policy``; or the weights themselves. Of several policies in one file, which
-            ``make_agent`` plays as a ``MixtureAgent``, it is the one with the largest weight.
+            ``geo_patrol.agents.policy``; or the weights themselves. Of several policies in one file that are drawn by chance,
+            which ``make_agent`` plays as a ``MixtureAgent``, it is the one with the largest weight.
         greedy: whether it takes the most likely order of each satellite instead of sampling one. Mixed strategies pay in
             these games, so sampling usually wins more.
 
@@ -580,10 +640,23 @@ class PolicyAgent(StatelessAgent):
     stateless = True
 
     def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
-        self.weights = _load(source)
+        self._networks, self._max_patrols = _load(source)
         self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
         self.name = f"policy:{label}{GREEDY if greedy else ''}"
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of its network; of several for different fleets, those for the largest."""
+        return self._networks[-1]
+
+    def _choose_networks(self, observations: NDArray[np.int16]) -> list[tuple[Weights, Any]]:
+        """Return the weights of the networks that play in some games, each with the rows of its games."""
+        if len(self._networks) == 1:
+            return [(self._networks[0], slice(None))]
+        fleets = observations[:, _PATROLS].max(axis=1, initial=0)
+        chosen = np.searchsorted(self._max_patrols, fleets)
+        return [(self._networks[number], chosen == number) for number in np.unique(chosen)]
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -595,8 +668,11 @@ class PolicyAgent(StatelessAgent):
             PolicyError: the board has more than five rings.
         """
         masks = check_masks(action_masks)
-        has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
-        return choose_orders(has_choice, logits, None if self.greedy else generator)
+        seen, orders = check_observations(observations, len(masks)), np.empty(masks.shape[:2], np.int64)
+        for weights, rows in self._choose_networks(seen):
+            scored = score_orders(weights, seen[rows], masks[rows])
+            orders[rows] = choose_orders(*scored, None if self.greedy else generator)
+        return orders
 
     def order_probabilities(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8]
@@ -608,8 +684,10 @@ class PolicyAgent(StatelessAgent):
             PolicyError: the board has more than five rings.
         """
         masks = check_masks(action_masks)
-        has_choice, logits = score_orders(self.weights, check_observations(observations, len(masks)), masks)
-        return order_probabilities(has_choice, logits, greedy=self.greedy)
+        seen, every = check_observations(observations, len(masks)), np.empty(masks.shape)
+        for weights, rows in self._choose_networks(seen):
+            every[rows] = order_probabilities(*score_orders(weights, seen[rows], masks[rows]), greedy=self.greedy)
+        return every
 
     def sample(
         self,
@@ -631,7 +709,8 @@ class PolicyAgent(StatelessAgent):
         Returns:
             Orders, (count, 11), and their log-probabilities at temperature 1, (count,).
         """
-        has_choice, logits = score_orders(self.weights, observation[None], mask[None])
+        ((weights, _),) = self._choose_networks(observation[None])
+        has_choice, logits = score_orders(weights, observation[None], mask[None])
         noise = generator.gumbel(size=(count, *logits.shape)).astype(np.float32)
         sampled = (logits / np.float32(temperature) + noise).argmax(axis=2)
         orders = np.full((count, SATELLITES), NOOP, np.int64)
@@ -641,11 +720,14 @@ class PolicyAgent(StatelessAgent):
 
     def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
         """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
-        return value_positions(self.weights, observations)
+        values = np.empty(len(observations), np.float32)
+        for weights, rows in self._choose_networks(observations):
+            values[rows] = value_positions(weights, observations[rows])
+        return values
 
 
-def load_policies(source: str | Path) -> list[tuple[dict[str, NDArray[np.float32]], float]]:
-    """Read the policies of a name or file: the weights of each, and how often it is drawn.
+def load_policies(source: str | Path) -> Policies:
+    """Read the policies of a name or file.
 
     Raises:
         PolicyError: there is no policy of that name, or a file holds something else.
@@ -662,8 +744,12 @@ def load_policies(source: str | Path) -> list[tuple[dict[str, NDArray[np.float32
     return read_policies(source)
 
 
-def _load(source: str | Path | Weights) -> Weights:
-    if isinstance(source, str | Path):
-        return max(load_policies(source), key=itemgetter(1))[0]
-    check_weights(source, "weights")
-    return source
+def _load(source: str | Path | Weights) -> tuple[Sequence[Weights], tuple[int, ...]]:
+    """Return the networks that play, and up to how many Patrols a side each does."""
+    if not isinstance(source, str | Path):
+        check_weights(source, "weights")
+        return [source], (MAX_FLEET,)
+    policies = load_policies(source)
+    if policies.mixture_weights is None:
+        return policies.weights, policies.max_patrols
+    return [policies.weights[int(np.argmax(policies.mixture_weights))]], (MAX_FLEET,)

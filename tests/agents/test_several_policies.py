@@ -1,10 +1,11 @@
-"""Several policies in one file: one is drawn for every game."""
+"""Several policies in one file: one is drawn for every game, or the size of the fleets decides."""
 
 import numpy as np
 import pytest
 
-from geo_patrol import make_agent, play_match
+from geo_patrol import Games, make_agent, play_match
 from geo_patrol.agents.policy import (
+    MAX_PATROLS,
     MIXTURE_WEIGHTS,
     MixtureAgent,
     PolicyAgent,
@@ -13,6 +14,7 @@ from geo_patrol.agents.policy import (
     read_policies,
     read_weights,
     shapes,
+    write_by_fleet,
     write_mixture,
 )
 from geo_patrol.errors import PolicyError
@@ -114,12 +116,12 @@ def test_a_search_takes_a_mixture(mixture_file):
 
 
 def test_a_file_keeps_all_weights(mixture_file):
-    (first, weight), (second, other) = read_policies(mixture_file)
-    assert (weight, other) == (3.0, 1.0)
+    (first, second), mixture_weights, _ = read_policies(mixture_file)
+    assert mixture_weights == (3.0, 1.0)
     for read, written in ((first, moving(0)), (second, moving(1))):
         assert all((read[name] == written[name]).all() for name in written)
     assert (PolicyAgent(mixture_file).weights["simple_bias"] == moving(0)["simple_bias"]).all()
-    with pytest.raises(PolicyError, match="a mixture of 2 policies; it must be a file of one"):
+    with pytest.raises(PolicyError, match="2 policies; it must be a file of one"):
         read_weights(mixture_file)
 
 
@@ -142,3 +144,72 @@ def test_wrong_mixtures(mixture_file, change, message):
     with pytest.raises(PolicyError) as caught:
         make_agent(f"policy:{mixture_file}")
     assert message in str(caught.value)
+
+
+SMALL, LARGE = make_weights(1), make_weights(2)
+
+
+@pytest.fixture
+def file_by_fleet(tmp_path):
+    path = tmp_path / "by_fleet.safetensors"
+    write_by_fleet(path, [(SMALL, 2), (LARGE, 10)])
+    return path
+
+
+def positions(config, side):
+    """Return what a side observes in some games after a few phases, and its masks."""
+    games = Games(config, 20, seed=1).play_out(max_phases=4)
+    return games.observe("tokens")[:, side], games.action_masks()[:, side]
+
+
+def chosen_by(agent, observations, masks):
+    return (
+        agent.act(observations, masks, np.random.default_rng(1)),
+        agent.order_probabilities(observations, masks),
+        agent.value(observations),
+        np.concatenate(
+            [agent.sample(*row, 3, np.random.default_rng(1))[0] for row in zip(observations, masks, strict=True)]
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "weights"), [("duel", SMALL), ("skirmish", SMALL), ("case4", LARGE), ("geo_patrol", LARGE)]
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_larger_fleet_decides_which_policy_plays(file_by_fleet, config, weights, side):
+    agent, seen = make_agent(f"policy:{file_by_fleet}"), positions(config, side)
+    for found, expected in zip(chosen_by(agent, *seen), chosen_by(PolicyAgent(weights), *seen), strict=True):
+        assert (found == expected).all()
+
+
+def test_games_of_all_sizes_may_stand_in_a_batch(file_by_fleet):
+    parts = [positions("geo_patrol", 0), positions("duel", 0), positions("geo_patrol", 1)]
+    observations, masks = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    agent = PolicyAgent(file_by_fleet, greedy=True)
+    alone = [PolicyAgent(weights, greedy=True) for weights in (LARGE, SMALL, LARGE)]
+    generator = np.random.default_rng(1)
+    expected = [policy.act(*part, generator) for policy, part in zip(alone, parts, strict=True)]
+    assert (agent.act(observations, masks, generator) == np.concatenate(expected)).all()
+    assert agent.act(observations[:0], masks[:0], generator).shape == (0, 11)
+
+
+def test_a_file_by_fleet_keeps_all_weights(file_by_fleet):
+    policies, mixture_weights, max_patrols = read_policies(file_by_fleet)
+    assert (mixture_weights, max_patrols) == (None, (2, 10))
+    for read, written in zip(policies, (SMALL, LARGE), strict=True):
+        assert all((read[name] == written[name]).all() for name in written)
+    assert (PolicyAgent(file_by_fleet).weights["place"] == LARGE["place"]).all()
+    with pytest.raises(PolicyError, match="2 policies; it must be a file of one"):
+        read_weights(file_by_fleet)
+
+
+@pytest.mark.parametrize("limits", [[2, 9], [10, 2], [10, 10], [-1, 10], [2.0, 10.0], [[2, 10]], []])
+def test_wrong_sizes_of_fleets(file_by_fleet, limits):
+    from safetensors.numpy import load_file, save_file
+
+    save_file({**load_file(file_by_fleet), MAX_PATROLS: np.array(limits)}, file_by_fleet)
+    with pytest.raises(
+        PolicyError, match="max_patrols must be integers in ascending order, one for each policy, the last 10"
+    ):
+        make_agent(f"policy:{file_by_fleet}")
