@@ -254,7 +254,7 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
     """Play on the random board of a seed and a number; return the first violation."""
     rng = np.random.default_rng([seed, board])
     config = random_config(rng)
-    batch = Episodes(config, GAMES, ENCODINGS[board % len(ENCODINGS)])
+    batch = Episodes(config, GAMES, ENCODINGS[board % len(ENCODINGS)], counts_events=True)
     bounds = [
         observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
         for encoding in ENCODINGS

@@ -1,7 +1,9 @@
 """Infos that count the shots, the hits and the losses of a phase, with ``count_events``."""
 
 import json
+import pickle
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -110,14 +112,15 @@ def test_events_of_last_phases_are_in_the_final_infos():
     assert infos["final_info"]["losses"].sum() > 0
 
 
+def make_env(is_vector, *, count_events=True):
+    if is_vector:
+        return make_vec("case1", 4, count_events=count_events)
+    return geo_patrol_v0.parallel_env(config="case1", count_events=count_events)
+
+
 @pytest.mark.parametrize("is_vector", [False, True])
 def test_events_are_saved(is_vector):
-    def make():
-        if is_vector:
-            return make_vec("case1", 4, count_events=True)
-        return geo_patrol_v0.parallel_env(config="case1", count_events=True)
-
-    env, other = make(), make()
+    env, other = make_env(is_vector), make_env(is_vector)
     env.reset(seed=1)
     total = 0
     for _ in range(60):
@@ -131,3 +134,25 @@ def test_events_are_saved(is_vector):
         if not is_vector and not env.agents:
             break
     assert total > 0
+
+
+@pytest.mark.parametrize("is_vector", [False, True])
+def test_saves_of_an_environment_that_counts_no_events_have_none(is_vector):
+    env, other = make_env(is_vector), make_env(is_vector, count_events=False)
+    env.reset(seed=1)
+    is_engaged = False
+    while not is_engaged:
+        infos = env.step(env.sample_actions())[4]
+        is_engaged = any(np.any(info["losses"]) for info in ([infos] if is_vector else infos.values()))
+    other.restore(env.save())
+    env.restore(other.save())
+    infos = env.view()[1]
+    assert not any(np.any(info[name]) for info in ([infos] if is_vector else infos.values()) for name in NONE)
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+def test_environments_by_their_id_take_the_option(make):
+    env = make("GeoPatrol/Case1-v0", opponent="random", count_events=True)
+    assert set(NONE) <= set(env.reset(seed=0)[1])
+    twin = pickle.loads(pickle.dumps(env.unwrapped))
+    assert set(NONE) <= set(twin.reset(seed=0)[1])

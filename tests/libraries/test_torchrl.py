@@ -21,7 +21,7 @@ OPTIONS = [
     {},
     {"observation": "tokens"},
     {"opponent": {"random": 1, "scripted": 1}, "seats": "alternate", "reward": "outcome"},
-    {"max_cycles": 9},
+    {"max_cycles": 9, "count_events": True},
 ]
 NUM_GAMES = 4
 NOOP, COLLIDE = 0, 16

@@ -92,6 +92,7 @@ RESULT = np.dtype(
         ("terminated", "?"),
         ("truncated", "?"),
         ("is_finished", "?"),  # the episode ended in this step: there are statistics of it
+        # From here to the variant, ``envs.episodes.make_infos`` reads fields by their positions.
         ("illegal_orders", "i8"),  # in the phase just played
         ("score", "i8"),
         ("enemy_score", "i8"),

@@ -294,6 +294,7 @@ class _SavedEnvironment(BaseModel):
 
 def make_infos(result: Any) -> dict[str, Any]:
     """Return the infos that single environments of every kind have, from a record of layout ``RESULT`` as a tuple."""
+    # By position, since names take longer.
     illegal_orders, score, enemy_score, turn, phase, reasons, variant = result[4:11]
     return {
         "illegal_orders": illegal_orders,
@@ -463,7 +464,7 @@ class SingleGame:
             "sampled": None if self._sampled is None else self._sampled.tolist(),
             "cycles": int(episode.length),
             "difference": int(episode.score_difference),
-            **{name: episode[name].tolist() for name in ("shots", "hits", "losses")},
+            **{name: episode[name].tolist() for name in steps.EVENT_FIELDS},
             **bravos,
         }
 
@@ -488,7 +489,8 @@ class SingleGame:
         episode = twin.episodes.records[0]
         episode.opponent_stream[:] = data.opponent
         episode.length, episode.score_difference = data.cycles, data.difference
-        episode.shots[:], episode.hits[:], episode.losses[:] = data.shots, data.hits, data.losses
+        if self.episodes.counts_events:
+            episode.shots[:], episode.hits[:], episode.losses[:] = data.shots, data.hits, data.losses
         episode.bravos_score_difference = data.bravos_difference
         max_cycles = self.episodes.max_cycles or 0
         episode.is_over = bool(restored.is_over[0]) or (0 < max_cycles <= data.cycles)

@@ -144,7 +144,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         seat = self._seat
         info = make_infos(results.item(seat))
         info["seat"] = seat
-        self._single.add_infos(info, seat)
+        if self._single.has_more_infos:
+            self._single.add_infos(info, seat)
         if self._single.mask_in == "info":
             info["action_mask"] = masks[seat]
         if self._single.mask_in == "obs":

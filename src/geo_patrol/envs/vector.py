@@ -418,7 +418,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._episodes.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
         records = self._episodes.records
         for name in (*_EPISODE_FIELDS, *_BRAVOS_FIELDS):
-            records[name] = [getattr(episode, name) for episode in data.episodes]
+            if name not in steps.EVENT_FIELDS or self._episodes.counts_events:
+                records[name] = [getattr(episode, name) for episode in data.episodes]
         records["is_new"] = 0
         self._packer.read_sampled_values(np.arange(self.num_games))
         self._num_over = int(np.count_nonzero(records["is_over"]))
@@ -610,7 +611,7 @@ def make_vec(
         num_games: how many games, 1 to 1,048,576.
         agents: "sides", or "satellites" for ``VectorSatellites``, where each satellite is an agent.
         **options: the other arguments of ``VectorGeoPatrol``: ``overrides``, ``opponent``, ``seats``, ``threads``,
-            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``copy``.
+            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``count_events``, ``copy``.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -679,7 +680,7 @@ class _Packer:
         return {"sampled": _with_masks(columns, tuple(columns), mask), "_sampled": mask}
 
     def additional(self, finished: NDArray[np.bool_] | None = None) -> dict[str, Any]:
-        """Return the infos that only some environments have, of ``finished`` environments or of all."""
+        """Return events, if they are counted, and sampled values, if there are any: of ``finished`` environments, or of all."""
         return self._events(finished) | self.sampled(finished)
 
     def _events(self, finished: NDArray[np.bool_] | None) -> dict[str, Any]:
