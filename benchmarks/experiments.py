@@ -1,8 +1,8 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
 ``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; ``python -m benchmarks.experiments
-exploit`` trains responses to the policy of the package, about half an hour for a preset. The same command goes on after an
-interruption. ``python -m benchmarks.experiments publish`` writes the tables from the stored results.
+exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. What is complete is not
+played or trained again. ``python -m benchmarks.experiments publish`` writes the tables from the stored results.
 """
 
 import json
@@ -56,7 +56,14 @@ SEARCHES = [
 """A search, its opponent, and the number of games."""
 
 OTHER_POLICY = "src/geo_patrol/evaluation/data/policy-4.safetensors"
-"""A policy of another training, from which a response to the policy of the package starts too."""
+"""A policy of another training, from which a response to the policy of the package starts too; a path from the repository."""
+STARTS = {
+    "base": "from `base`",
+    OTHER_POLICY: "from policy 4 of the arena",
+    "nothing": "from nothing",
+    "search": "search",
+}
+"""The responses by what they start from, and the headers of their columns."""
 
 app = typer.Typer(add_completion=False)
 
@@ -100,13 +107,13 @@ def exploit(
     out: Annotated[Path, typer.Option(help="Folder of the responses.")] = Path("runs/experiments/responses"),
     minutes: Annotated[float, typer.Option(help="Training time of each.")] = 10.0,
 ) -> None:
-    """Train four responses to the policy on each preset, one after the other, and store what they win."""
+    """Train three responses to the policy on each preset, let a search play it, and store what they win."""
     for name in preset:
         found = responses.exploit(
             POLICY,
             config=name,
             minutes=minutes,
-            initial_policies=["base", OTHER_POLICY, responses.RANDOM_WEIGHTS],
+            initial_policies=[start for start in STARTS if start != "search"],
             search="10ms",
             device="cpu",
             out=out / name,
@@ -116,10 +123,14 @@ def exploit(
             "versions": versions(),
             "processor": processor_name(),
             "minutes": minutes,
-            "responses": [
-                {"start": response.get("begin"), "steps": response.get("steps"), **response["lower_bound"]}
+            "responses": {
+                response.get("begin", "search"): {
+                    "seconds": response["seconds"],
+                    "steps": response.get("steps"),
+                    **response["lower_bound"],
+                }
                 for response in found.responses
-            ],
+            },
             "best": found.lower_bound,
         }
         _write_results(results)
@@ -234,17 +245,15 @@ def _table_of_searches(searches: list[dict[str, Any]]) -> str:
 def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
     rows = []
     for preset in sorted(presets):
-        found = presets[preset]
-        trained = [
-            f"{100 * response['win_rate']:.1f}%"
-            + ("" if response["steps"] is None else f", {response['steps'] / 1e6:.1f} M steps")
-            for response in found["responses"]
+        found, best = presets[preset]["responses"], presets[preset]["best"]
+        cells = [
+            f"{100 * found[start]['win_rate']:.1f}%"
+            + (f", {found[start]['steps'] / 1e6:.1f} M steps" if found[start]["steps"] else "")
+            for start in STARTS
         ]
-        low, high = found["best"]["win_interval"]
-        best = f"**{100 * found['best']['win_rate']:.1f}%** ({100 * low:.1f}-{100 * high:.1f}%)"
-        rows.append([f"`{preset}`", *trained, best])
-    header = ["", "from `base`", "from policy 4 of the arena", "from nothing", "search", "the best of them: the bound"]
-    return markdown(header, rows)
+        low, high = best["win_interval"]
+        rows.append([f"`{preset}`", *cells, f"{100 * best['win_rate']:.1f}% ({100 * low:.1f}-{100 * high:.1f}%)"])
+    return markdown(["", *STARTS.values(), "the best of them: the bound"], rows)
 
 
 if __name__ == "__main__":

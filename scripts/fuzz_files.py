@@ -34,7 +34,15 @@ from rich.console import Console
 from rich.progress import track
 
 from geo_patrol import Game, GeoPatrolError, ReplayReader, geo_patrol_v0, load_config, make_agent, play_match
-from geo_patrol.agents.policy import Widths, read_weights, shapes, write_weights
+from geo_patrol.agents.policy import (
+    MAX_OUTER_RING,
+    Widths,
+    read_policies,
+    shapes,
+    write_by_board,
+    write_mixture,
+    write_weights,
+)
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.verify import check_file
 
@@ -107,7 +115,10 @@ def write_network(path: Path) -> None:
 def make_loaders(folder: Path) -> dict[str, Loader]:
     """Write samples to a folder where the repository has none."""
     weights = {name: np.full(shape, 0.01, np.float32) for name, shape in shapes(Widths(2, 2, 2, 1)).items()}
-    write_weights(folder / "policy.safetensors", weights)
+    policies = [folder / f"{kind}.safetensors" for kind in ("policy", "mixture", "by_board")]
+    write_weights(policies[0], weights)
+    write_mixture(policies[1], [(weights, 1.0), (weights, 2.0)])
+    write_by_board(policies[2], [(weights, 2), (weights, MAX_OUTER_RING)])
     env = geo_patrol_v0.parallel_env("case1")
     env.reset(seed=0)
     for _ in range(5):
@@ -128,7 +139,7 @@ def make_loaders(folder: Path) -> dict[str, Loader]:
         "configuration": Loader(configs, lambda path: str(load_config(path).title)),
         "mission": Loader(sorted((ROOT / "configs" / "flight").glob("*.toml")), lambda path: load_mission(path).title),
         "save": Loader([folder / "env.json", folder / "game.json"], load_save),
-        "policy": Loader([folder / "policy.safetensors"], lambda path: " ".join(read_weights(path))),
+        "policy": Loader(policies, lambda path: f"{len(read_policies(path).weights)} policies"),
         "replay": Loader([*replays, data / "replay_format_1.jsonl.gz", games], load_replay),
         "recordings": Loader([games, folder / "odds.json"], load_recordings),
     }

@@ -1,4 +1,4 @@
-"""Train the weights that ``policy:base`` plays anew, in about seven hours on one thread.
+"""Train the weights that ``policy:base`` plays anew, in about seven and a half hours on one thread.
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
@@ -23,7 +23,7 @@ import numpy as np
 from average_policies import average
 
 from geo_patrol import ExactBoard, load_config
-from geo_patrol.agents.policy import MAX_FLEET, PolicyAgent, read_weights, write_by_fleet
+from geo_patrol.agents.policy import MAX_OUTER_RING, PolicyAgent, read_weights, write_by_board
 from geo_patrol.errors import GeoPatrolError
 from geo_patrol.training import TrainingConfig, train
 from geo_patrol.training.config import SCRIPTED_OPPONENTS, configure
@@ -64,7 +64,9 @@ class Recipe:
         scripts = (*self.search(population[-1]), *found)
         before = self.train_league("league2", population[-1], 30, scripts, population)
         after = self.train_league("league3", before, 40, (*self.search(before), *scripts), population)
-        return self.join(self.train_on_duel(), self.average("last", before, after, 0.4))
+        last = self.average("last", before, after, 0.4)
+        boards = {"duel": self.train_on_duel(), "skirmish": self.train_on_skirmish(last)}
+        return self.join(boards, last)
 
     def train_on_duel(self) -> Path:
         """Train on ``duel`` alone, from several seeds, and return the policy that its best response exploits least."""
@@ -77,10 +79,27 @@ class Recipe:
             files.append(out / "policy.safetensors")
         return min(files, key=lambda file: board.exploitability(PolicyAgent(file))["outcome"].mean)
 
-    def join(self, smallest: Path, others: Path) -> Path:
-        """Join the policy for games with a Patrol a side with that for all others, and return the file of both."""
+    def train_on_skirmish(self, begin: Path) -> Path:
+        """Train on ``skirmish`` alone, half by self-play, against scripts and the policies of the arena that are not held out."""
+        return self.train(
+            "skirmish",
+            12,
+            initial_policy=str(begin),
+            config=("skirmish",),
+            num_envs=256,
+            self_play_fraction=0.5,
+            extra_opponents=_names(
+                [ROOT / "src/geo_patrol/evaluation/data" / f"policy-{n}.safetensors" for n in (1, 2, 3)]
+            ),
+            ent_coef=0.01,
+        )
+
+    def join(self, boards: dict[str, Path], others: Path) -> Path:
+        """Write the policies of some boards, by their presets, and that of all others to one file, and return it."""
         file = self.out / "joined.safetensors"
-        write_by_fleet(file, [(read_weights(smallest), 1), (read_weights(others), MAX_FLEET)])
+        of_boards = sorted((load_config(preset).board.outer_ring, policy) for preset, policy in boards.items())
+        policies = [(read_weights(policy), outer_ring) for outer_ring, policy in of_boards]
+        write_by_board(file, [*policies, (read_weights(others), MAX_OUTER_RING)])
         return file
 
     def train_broadly(self) -> Path:

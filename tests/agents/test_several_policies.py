@@ -1,20 +1,21 @@
-"""Several policies in one file: one is drawn for every game, or the size of the fleets decides."""
+"""Several policies in one file: one is drawn for every game, or the board decides."""
 
 import numpy as np
 import pytest
 
 from geo_patrol import Games, make_agent, play_match
 from geo_patrol.agents.policy import (
-    MAX_PATROLS,
     MIXTURE_WEIGHTS,
+    OUTER_RINGS,
     MixtureAgent,
     PolicyAgent,
     Widths,
     initial_weights,
+    load_policies,
     read_policies,
     read_weights,
     shapes,
-    write_by_fleet,
+    write_by_board,
     write_mixture,
 )
 from geo_patrol.errors import PolicyError
@@ -150,9 +151,9 @@ SMALL, LARGE = make_weights(1), make_weights(2)
 
 
 @pytest.fixture
-def file_by_fleet(tmp_path):
-    path = tmp_path / "by_fleet.safetensors"
-    write_by_fleet(path, [(SMALL, 2), (LARGE, 10)])
+def file_by_board(tmp_path):
+    path = tmp_path / "by_board.safetensors"
+    write_by_board(path, [(SMALL, 3), (LARGE, 5)])
     return path
 
 
@@ -163,30 +164,38 @@ def positions(config, side):
 
 
 def chosen_by(agent, observations, masks):
+    samples = [agent.sample(*row, 3, np.random.default_rng(1)) for row in zip(observations, masks, strict=True)]
     return (
         agent.act(observations, masks, np.random.default_rng(1)),
         agent.order_probabilities(observations, masks),
         agent.value(observations),
-        np.concatenate(
-            [agent.sample(*row, 3, np.random.default_rng(1))[0] for row in zip(observations, masks, strict=True)]
-        ),
+        *map(np.concatenate, zip(*samples, strict=True)),
     )
 
 
 @pytest.mark.parametrize(
-    ("config", "weights"), [("duel", SMALL), ("skirmish", SMALL), ("case4", LARGE), ("geo_patrol", LARGE)]
+    ("config", "weights"), [("duel", SMALL), ("skirmish", SMALL), ("case4", LARGE), ("od2d", LARGE)]
 )
 @pytest.mark.parametrize("side", [0, 1])
-def test_the_larger_fleet_decides_which_policy_plays(file_by_fleet, config, weights, side):
-    agent, seen = make_agent(f"policy:{file_by_fleet}"), positions(config, side)
+def test_the_board_decides_which_policy_plays(file_by_board, config, weights, side):
+    agent, seen = make_agent(f"policy:{file_by_board}"), positions(config, side)
     for found, expected in zip(chosen_by(agent, *seen), chosen_by(PolicyAgent(weights), *seen), strict=True):
         assert (found == expected).all()
 
 
-def test_games_of_all_sizes_may_stand_in_a_batch(file_by_fleet):
+def test_a_mixture_of_policies_by_board(file_by_board):
+    observations, masks = positions("duel", 0)
+    mixture, alone = MixtureAgent([PolicyAgent(file_by_board)], [1.0], "mixture"), PolicyAgent(SMALL)
+    for observation, mask in zip(observations, masks, strict=True):
+        orders, found = mixture.sample(observation, mask, 3, np.random.default_rng(1))
+        likelihoods = alone.order_probabilities(observation[None], mask[None])[0, np.arange(11), orders].prod(axis=1)
+        np.testing.assert_allclose(found, np.log(likelihoods), rtol=1e-4, atol=1e-5)
+
+
+def test_games_on_all_boards_may_stand_in_a_batch(file_by_board):
     parts = [positions("geo_patrol", 0), positions("duel", 0), positions("geo_patrol", 1)]
     observations, masks = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    agent = PolicyAgent(file_by_fleet, greedy=True)
+    agent = PolicyAgent(file_by_board, greedy=True)
     alone = [PolicyAgent(weights, greedy=True) for weights in (LARGE, SMALL, LARGE)]
     generator = np.random.default_rng(1)
     expected = [policy.act(*part, generator) for policy, part in zip(alone, parts, strict=True)]
@@ -194,22 +203,42 @@ def test_games_of_all_sizes_may_stand_in_a_batch(file_by_fleet):
     assert agent.act(observations[:0], masks[:0], generator).shape == (0, 11)
 
 
-def test_a_file_by_fleet_keeps_all_weights(file_by_fleet):
-    policies, mixture_weights, max_patrols = read_policies(file_by_fleet)
-    assert (mixture_weights, max_patrols) == (None, (2, 10))
+def test_a_file_by_board_keeps_all_weights(file_by_board):
+    policies, mixture_weights, outer_rings = read_policies(file_by_board)
+    assert (mixture_weights, outer_rings) == (None, (3, 5))
     for read, written in zip(policies, (SMALL, LARGE), strict=True):
         assert all((read[name] == written[name]).all() for name in written)
-    assert (PolicyAgent(file_by_fleet).weights["place"] == LARGE["place"]).all()
+    agent = PolicyAgent(file_by_board)
+    assert (agent.weights["place"] == LARGE["place"]).all()
+    for outer_ring, weights in ((2, SMALL), (3, SMALL), (4, LARGE), (5, LARGE)):
+        assert (agent.weights_on(outer_ring)["place"] == weights["place"]).all()
     with pytest.raises(PolicyError, match="2 policies; it must be a file of one"):
-        read_weights(file_by_fleet)
+        read_weights(file_by_board)
 
 
-@pytest.mark.parametrize("limits", [[2, 9], [10, 2], [10, 10], [-1, 10], [2.0, 10.0], [[2, 10]], []])
-def test_wrong_sizes_of_fleets(file_by_fleet, limits):
+WRONG_RINGS = [
+    *([2, 4], [5, 2], [5, 5], [-1, 5], [2.0, 5.0], [[2, 5]], []),
+    *(np.array(rings, np.uint8) for rings in ([6, 5], [4, 2, 5], [5, 0, 5])),
+]
+
+
+@pytest.mark.parametrize("rings", WRONG_RINGS, ids=str)
+def test_wrong_outer_rings(file_by_board, rings):
     from safetensors.numpy import load_file, save_file
 
-    save_file({**load_file(file_by_fleet), MAX_PATROLS: np.array(limits)}, file_by_fleet)
+    arrays = load_file(file_by_board)
+    arrays |= {name.replace("1/", "2/", 1): arrays[name] for name in list(arrays) if name.startswith("1/")}
+    save_file({**arrays, OUTER_RINGS: np.array(rings)}, file_by_board)
     with pytest.raises(
-        PolicyError, match="max_patrols must be integers in ascending order, one for each policy, the last 10"
+        PolicyError, match="outer_rings must be integers in ascending order, one for each policy, the last 5"
     ):
-        make_agent(f"policy:{file_by_fleet}")
+        make_agent(f"policy:{file_by_board}")
+
+
+def test_the_policy_of_the_package_has_a_network_for_small_boards():
+    agent = make_agent("policy:base")
+    observations, masks = positions("duel", 0)
+    assert load_policies("base").outer_rings[-1] == 5
+    assert (agent.value(observations) == PolicyAgent(agent.weights_on(2)).value(observations)).all()
+    assert (agent.value(observations) != PolicyAgent(agent.weights).value(observations)).any()
+    assert agent.order_probabilities(observations, masks).shape == masks.shape

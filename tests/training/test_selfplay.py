@@ -17,7 +17,7 @@ from safetensors import safe_open
 
 from geo_patrol import make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.policy import Widths, read_weights, shapes
+from geo_patrol.agents.policy import PolicyAgent, Widths, read_weights, shapes
 from geo_patrol.errors import ConfigError, PolicyError
 from geo_patrol.training import selfplay, train, train_best_response, train_runs
 from geo_patrol.training.selfplay import ScalarWriter
@@ -28,6 +28,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "train_selfplay.py"
 def read_csv(path):
     with path.open() as file:
         return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(("boards", "outer_ring"), [(("duel",), 2), (("duel", "case1"), 4)])
+def test_a_training_starts_from_the_network_of_its_largest_board(small_config, boards, outer_ring):
+    state = selfplay.initial_state(small_config(config=boards, initial_policy="base"), torch.device("cpu"))
+    expected = PolicyAgent("base").weights_on(outer_ring)
+    assert all((array == expected[name]).all() for name, array in state.network.weights().items())
 
 
 def test_a_training_writes_a_policy_and_can_be_resumed(small_config):

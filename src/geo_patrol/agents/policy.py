@@ -28,6 +28,8 @@ __all__ = ["MixtureAgent", "PolicyAgent"]
 
 Weights = Mapping[str, NDArray[Any]]
 
+MAX_OUTER_RING = 5
+"""The outer ring of the largest board that a policy knows."""
 SECTORS = 63
 """Sectors that a policy knows: those of five rings, and 0 for a satellite that is absent."""
 KINDS = 4
@@ -40,21 +42,15 @@ FORMAT = "geo_patrol policy 1"
 MIXTURE_FORMAT = "geo_patrol mixture 1"
 MIXTURE_WEIGHTS = "mixture_weights"
 """In a file of several policies, the array that says how often each is drawn."""
-BY_FLEET_FORMAT = "geo_patrol policies by fleet 1"
-MAX_PATROLS = "max_patrols"
-"""In a file of several policies for different games, the array that says up to how many Patrols a side each plays with."""
+BY_BOARD_FORMAT = "geo_patrol policies by board 1"
+OUTER_RINGS = "outer_rings"
+"""In a file of several policies for different boards, the array that says up to which outer ring each plays."""
 SUFFIX = ".safetensors"
 MAX_FILE_SIZE = 16_000_000
 """Bytes of a file of weights."""
 MAX_WIDTH = 1024
-MAX_FLEET = SATELLITES - 1
-"""Patrols that a side may have."""
-_PATROLS = [
-    observe.TOKEN_TABLE_SIZE + number
-    for number, feature in enumerate(observe.GAME_FEATURES)
-    if feature.name in {"own_patrols", "enemy_patrols"}
-]
-"""Where an observation in the encoding "tokens" says how many Patrols the sides began with."""
+_OUTER_RING = observe.TOKEN_TABLE_SIZE + [feature.name for feature in observe.GAME_FEATURES].index("outer_ring")
+"""Where an observation in the encoding "tokens" has the outer ring of the board."""
 
 
 class Widths(NamedTuple):
@@ -141,20 +137,20 @@ def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -
     _write_several(path, MIXTURE_FORMAT, {MIXTURE_WEIGHTS: shares}, [weights for weights, _ in policies])
 
 
-def write_by_fleet(path: str | Path, policies: Sequence[tuple[Weights, int]]) -> None:
-    """Write policies for fleets of different sizes to one file, atomically.
+def write_by_board(path: str | Path, policies: Sequence[tuple[Weights, int]]) -> None:
+    """Write policies for boards of different sizes to one file, atomically.
 
     Args:
         path: the file; an existing one is replaced.
-        policies: the weights of each, and up to how many Patrols a side may have in its games, in ascending order. A game is
-            played by the first one that its fleets allow; the last must allow all.
+        policies: the weights of each, and the outer ring of the largest board that it plays on, in ascending order. The first
+            one whose board is large enough plays a game. The last outer ring must be 5.
 
     Raises:
         PolicyError: a name, a shape or a value is wrong, or the file would be too large to be read.
         OSError: the file cannot be written.
     """
-    limits = np.array([limit for _, limit in policies], np.int64)
-    _write_several(path, BY_FLEET_FORMAT, {MAX_PATROLS: limits}, [weights for weights, _ in policies])
+    outer_rings = np.array([outer_ring for _, outer_ring in policies], np.int64)
+    _write_several(path, BY_BOARD_FORMAT, {OUTER_RINGS: outer_rings}, [weights for weights, _ in policies])
 
 
 def _write_several(path: str | Path, kind: str, arrays: dict[str, NDArray[Any]], policies: Sequence[Weights]) -> None:
@@ -174,9 +170,9 @@ class Policies(NamedTuple):
     weights: list[dict[str, NDArray[np.float32]]]
     """Those of each policy."""
     mixture_weights: tuple[float, ...] | None = None
-    """How often each is drawn, relative to the others; None: chance decides nothing."""
-    max_patrols: tuple[int, ...] = (MAX_FLEET,)
-    """Up to how many Patrols a side each plays with, ascending; of no meaning where one is drawn."""
+    """How often each is drawn, relative to the others; None if the board decides."""
+    outer_rings: tuple[int, ...] = (MAX_OUTER_RING,)
+    """The outer ring of the largest board that each plays on, ascending; ignored with ``mixture_weights``."""
 
 
 def read_policies(path: str | Path) -> Policies:
@@ -228,11 +224,9 @@ def parse_policies(content: bytes, where: str) -> Policies:
         _check_mixture_weights(mixture_weights, where)
         weights = _parse_several(arrays, len(mixture_weights), where)
         return Policies(weights, tuple(map(float, mixture_weights)))
-    if MAX_PATROLS in arrays:
-        max_patrols = arrays.pop(MAX_PATROLS)
-        _check_max_patrols(max_patrols, where)
-        weights = _parse_several(arrays, len(max_patrols), where)
-        return Policies(weights, max_patrols=tuple(map(int, max_patrols)))
+    if OUTER_RINGS in arrays:
+        outer_rings = _read_outer_rings(arrays.pop(OUTER_RINGS), where)
+        return Policies(_parse_several(arrays, len(outer_rings), where), outer_rings=outer_rings)
     return Policies([_checked(arrays, where)])
 
 
@@ -263,12 +257,14 @@ def _check_mixture_weights(mixture_weights: NDArray[Any], where: str) -> None:
         raise PolicyError(f"{where}: {MIXTURE_WEIGHTS} must be numbers of at least 0, one for each policy, not all 0")
 
 
-def _check_max_patrols(max_patrols: NDArray[Any], where: str) -> None:
-    is_array = max_patrols.ndim == 1 and max_patrols.dtype.kind in "iu" and len(max_patrols) > 0
-    if not is_array or (np.diff(max_patrols) <= 0).any() or max_patrols[0] < 0 or max_patrols[-1] != MAX_FLEET:
+def _read_outer_rings(outer_rings: NDArray[Any], where: str) -> tuple[int, ...]:
+    is_list = outer_rings.ndim == 1 and outer_rings.dtype.kind in "iu"
+    rings = tuple(map(int, outer_rings)) if is_list else ()
+    if rings != tuple(sorted(set(rings))) or rings[-1:] != (MAX_OUTER_RING,) or rings[0] < 0:
         raise PolicyError(
-            f"{where}: {MAX_PATROLS} must be integers in ascending order, one for each policy, the last {MAX_FLEET}"
+            f"{where}: {OUTER_RINGS} must be integers in ascending order, one for each policy, the last {MAX_OUTER_RING}"
         )
+    return rings
 
 
 def check_weights(weights: Weights, where: str) -> None:
@@ -594,7 +590,8 @@ class MixtureAgent:
         policy: "PolicyAgent", observation: NDArray[np.int16], mask: NDArray[np.int8], orders: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return how likely a policy gives joint orders, (count, 11), in one position: log-probabilities, (count,)."""
-        has_choice, logits = score_orders(policy.weights, observation[None], mask[None])
+        ((weights, _),) = policy.choose_networks(observation[None])
+        has_choice, logits = score_orders(weights, observation[None], mask[None])
         likelihoods = probabilities(logits)[np.arange(len(logits)), orders[:, has_choice[0]]]
         log_probs: NDArray[np.float64] = np.log(np.maximum(likelihoods, _TINY)).sum(axis=1, dtype=np.float64)
         return log_probs
@@ -640,23 +637,33 @@ class PolicyAgent(StatelessAgent):
     stateless = True
 
     def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
-        self._networks, self._max_patrols = _load(source)
+        self._networks, self._outer_rings = _load(source)
         self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
         self.name = f"policy:{label}{GREEDY if greedy else ''}"
 
     @property
     def weights(self) -> Weights:
-        """The weights of its network; of several for different fleets, those for the largest."""
+        """The weights of its network; of several, those of the one that plays on the largest boards."""
         return self._networks[-1]
 
-    def _choose_networks(self, observations: NDArray[np.int16]) -> list[tuple[Weights, Any]]:
+    def weights_on(self, outer_ring: int) -> Weights:
+        """Return the weights of the network that plays on boards with an outer ring."""
+        return self._networks[int(self._choose(np.array(outer_ring)))]
+
+    def _choose(self, outer_rings: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Return the indices of the networks that play on boards with these outer rings."""
+        return np.searchsorted(self._outer_rings[:-1], outer_rings)
+
+    def choose_networks(self, observations: NDArray[np.int16]) -> list[tuple[Weights, Any]]:
         """Return the weights of the networks that play in some games, each with the rows of its games."""
         if len(self._networks) == 1:
             return [(self._networks[0], slice(None))]
-        fleets = observations[:, _PATROLS].max(axis=1, initial=0)
-        chosen = np.searchsorted(self._max_patrols, fleets)
-        return [(self._networks[number], chosen == number) for number in np.unique(chosen)]
+        chosen = self._choose(observations[:, _OUTER_RING])
+        numbers = np.unique(chosen)
+        if len(numbers) == 1:  # without a copy, whose layout in memory could round another way
+            return [(self._networks[numbers[0]], slice(None))]
+        return [(self._networks[number], chosen == number) for number in numbers]
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -669,7 +676,7 @@ class PolicyAgent(StatelessAgent):
         """
         masks = check_masks(action_masks)
         seen, orders = check_observations(observations, len(masks)), np.empty(masks.shape[:2], np.int64)
-        for weights, rows in self._choose_networks(seen):
+        for weights, rows in self.choose_networks(seen):
             scored = score_orders(weights, seen[rows], masks[rows])
             orders[rows] = choose_orders(*scored, None if self.greedy else generator)
         return orders
@@ -685,7 +692,7 @@ class PolicyAgent(StatelessAgent):
         """
         masks = check_masks(action_masks)
         seen, every = check_observations(observations, len(masks)), np.empty(masks.shape)
-        for weights, rows in self._choose_networks(seen):
+        for weights, rows in self.choose_networks(seen):
             every[rows] = order_probabilities(*score_orders(weights, seen[rows], masks[rows]), greedy=self.greedy)
         return every
 
@@ -709,7 +716,7 @@ class PolicyAgent(StatelessAgent):
         Returns:
             Orders, (count, 11), and their log-probabilities at temperature 1, (count,).
         """
-        ((weights, _),) = self._choose_networks(observation[None])
+        ((weights, _),) = self.choose_networks(observation[None])
         has_choice, logits = score_orders(weights, observation[None], mask[None])
         noise = generator.gumbel(size=(count, *logits.shape)).astype(np.float32)
         sampled = (logits / np.float32(temperature) + noise).argmax(axis=2)
@@ -721,7 +728,7 @@ class PolicyAgent(StatelessAgent):
     def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
         """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
         values = np.empty(len(observations), np.float32)
-        for weights, rows in self._choose_networks(observations):
+        for weights, rows in self.choose_networks(observations):
             values[rows] = value_positions(weights, observations[rows])
         return values
 
@@ -745,11 +752,11 @@ def load_policies(source: str | Path) -> Policies:
 
 
 def _load(source: str | Path | Weights) -> tuple[Sequence[Weights], tuple[int, ...]]:
-    """Return the networks that play, and up to how many Patrols a side each does."""
+    """Return the weights of the networks that play, and the outer ring of the largest board that each plays on."""
     if not isinstance(source, str | Path):
         check_weights(source, "weights")
-        return [source], (MAX_FLEET,)
+        return [source], (MAX_OUTER_RING,)
     policies = load_policies(source)
     if policies.mixture_weights is None:
-        return policies.weights, policies.max_patrols
-    return [policies.weights[int(np.argmax(policies.mixture_weights))]], (MAX_FLEET,)
+        return policies.weights, policies.outer_rings
+    return [policies.weights[int(np.argmax(policies.mixture_weights))]], (MAX_OUTER_RING,)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, model_validator
 
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.config.presets import ConfigSource
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import list_faults, refuse, wrong_key
 from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
 
@@ -144,6 +144,11 @@ class TrainingConfig(BaseModel):
         except ValidationError as error:
             faults = list(list_faults(type(self), error))
         refuse("training settings", faults)
+
+    @property
+    def outer_ring(self) -> int:
+        """The outer ring of the largest board."""
+        return max(load_config(source).board.outer_ring for source in self.config)
 
     def replace(self, **settings: Any) -> "TrainingConfig":
         """Return these settings with others in the place of those that are given.
