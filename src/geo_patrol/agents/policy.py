@@ -660,10 +660,9 @@ class PolicyAgent(StatelessAgent):
         if len(self._networks) == 1:
             return [(self._networks[0], slice(None))]
         chosen = self._choose(observations[:, _OUTER_RING])
-        numbers = np.unique(chosen)
-        if len(numbers) == 1:  # without a copy, whose layout in memory could round another way
-            return [(self._networks[numbers[0]], slice(None))]
-        return [(self._networks[number], chosen == number) for number in numbers]
+        if len(chosen) > 0 and (chosen == chosen[0]).all():  # no copies where all games are on boards of one size
+            return [(self._networks[chosen[0]], slice(None))]
+        return [(self._networks[number], chosen == number) for number in np.unique(chosen)]
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
