@@ -1,10 +1,11 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
 ``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; ``python -m benchmarks.experiments
-exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. What is complete is not
-played or trained again. ``python -m benchmarks.experiments publish`` writes the tables from the stored results.
+exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Tournaments and trainings
+that are complete are not repeated, searches are. ``python -m benchmarks.experiments publish`` writes the tables from the stored results.
 """
 
+import hashlib
 import json
 from itertools import permutations
 from pathlib import Path
@@ -108,6 +109,8 @@ def exploit(
     minutes: Annotated[float, typer.Option(help="Training time of each.")] = 10.0,
 ) -> None:
     """Train three responses to the policy on each preset, let a search play it, and store what they win."""
+    # Responses to other weights are other responses.
+    digest = hashlib.sha256((ROOT / "src/geo_patrol/agents/data/base.safetensors").read_bytes()).hexdigest()[:8]
     for name in preset:
         found = responses.exploit(
             POLICY,
@@ -116,7 +119,7 @@ def exploit(
             initial_policies=[start for start in STARTS if start != "search"],
             search="10ms",
             device="cpu",
-            out=out / name,
+            out=out / digest / name,
         )
         results = _read_results()
         results.setdefault("responses", {})[name] = {

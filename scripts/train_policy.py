@@ -31,7 +31,7 @@ from geo_patrol.training.population import train_population
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
-"""All presets as variants, and random scenarios."""
+"""The presets of four and of five rings as variants, and random scenarios."""
 PRESETS = ("od2d", "king_of_the_hill", *(f"case{number}" for number in range(1, 6)))
 MOSTLY_GEO_PATROL = ("geo_patrol",) * 4 * len(PRESETS) + PRESETS
 """Four fifths of the games on the main preset."""
@@ -71,11 +71,21 @@ class Recipe:
     def train_on_duel(self) -> Path:
         """Train on ``duel`` alone, from several seeds, and return the policy that its best response exploits least."""
         board = ExactBoard(load_config("duel"))
-        settings = {"config": ("duel",), "num_envs": 64, "num_evaluations": 10, "eval_games": self.games(200)}
         files = []
         for seed in SEEDS:
-            out, steps = self.out / f"duel{seed}", round(2_000_000 * self.scale)
-            train(configure("mmd", out=out, total_timesteps=steps, seed=seed, device="cpu", **settings))
+            out = self.out / f"duel{seed}"
+            config = configure(
+                "mmd",
+                out=out,
+                config=("duel",),
+                eval_config="duel",
+                total_timesteps=round(2_000_000 * self.scale),
+                num_envs=64,
+                seed=seed,
+                eval_games=self.games(200),
+                device="cpu",
+            )
+            train(config)
             files.append(out / "policy.safetensors")
         return min(files, key=lambda file: board.exploitability(PolicyAgent(file))["outcome"].mean)
 
@@ -86,6 +96,7 @@ class Recipe:
             12,
             initial_policy=str(begin),
             config=("skirmish",),
+            eval_config="skirmish",
             num_envs=256,
             self_play_fraction=0.5,
             extra_opponents=_names(
