@@ -30,8 +30,8 @@ Weights = Mapping[str, NDArray[Any]]
 
 MAX_OUTER_RING = 5
 """The outer ring of the largest board that a policy knows."""
-SECTORS = 63
-"""Sectors that a policy knows: those of five rings, and 0 for a satellite that is absent."""
+SECTORS = 2 ** (MAX_OUTER_RING + 1) - 1
+"""Sectors that a policy knows, and 0 for a satellite that is absent."""
 KINDS = 4
 """Own HVA, own Patrols, enemy HVA, enemy Patrols."""
 SIMPLE_ORDERS = 6
