@@ -1,5 +1,7 @@
 """Prioritised fictitious self-play: hard opponents are sampled more often."""
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ pytest.importorskip("torch")
 
 from geo_patrol.training.league import MAX_PAST_POLICIES, PAST_POLICIES_PER_MIXTURE, League
 from geo_patrol.training.network import freeze
+from geo_patrol.training.selfplay import save
 
 
 def test_hard_opponents_are_sampled_more_often():
@@ -44,6 +47,32 @@ def test_past_policies_play_a_third_of_the_games(random_network):
     past = [weight for opponent, weight in mixture if not isinstance(opponent, str)]
     assert len(past) == PAST_POLICIES_PER_MIXTURE
     assert sum(past) == pytest.approx(sum(weight for _, weight in mixture) / 3)
+
+
+def test_each_configuration_has_a_league_of_its_own(make_trainer, monkeypatch):
+    trainer = make_trainer(config=("case1", "case1", "od2d"), opponents=("random", "raider"), self_play_fraction=0.5)
+    case1, od2d = trainer.state.leagues
+    case1.record(["raider"] * 100, [-1] * 100)
+    od2d.record(["random"] * 100, [-1] * 100)
+    hardest = []
+    for env in trainer.envs.envs:
+        monkeypatch.setattr(env, "set_opponents", lambda mixture: hardest.append(max(mixture, key=itemgetter(1))[0]))
+    trainer.envs.resample_opponents()
+    assert hardest == ["raider", "random"]
+
+
+def test_leagues_are_restored(make_trainer):
+    trainer = make_trainer(config=("case1", "od2d"))
+    agent = freeze(trainer.state.network, "past")
+    case1, od2d = trainer.state.leagues
+    for league in trainer.state.leagues:
+        league.add("past", agent)
+    od2d.add("left case 1", agent)
+    od2d.record(["past"] * 3, [1, 0, -1])
+    save(trainer.state, trainer.config)
+    restored = make_trainer(config=("case1", "od2d")).state.leagues
+    assert [league.results for league in restored] == [case1.results, od2d.results]
+    assert [list(league.past_policies) for league in restored] == [["past"], ["past", "left case 1"]]
 
 
 def test_a_snapshot_does_not_change_with_the_network(random_network):

@@ -1,7 +1,8 @@
 """The league: scripted opponents and past policies, sampled by prioritised fictitious self-play.
 
 Opponents that are hard to beat are sampled more often (PFSP; Vinyals et al., "Grandmaster level in StarCraft II using
-multi-agent reinforcement learning", 2019): with a weight of ``(1 - win rate) ** p``.
+multi-agent reinforcement learning", 2019): with a weight of ``(1 - win rate) ** p``. Who is hard to beat on one board may be
+easy on another, so each configuration has a league of its own; past policies join all of them.
 """
 
 import itertools
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import agent_name
 from geo_patrol.config.presets import load_config
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
 from geo_patrol.training.config import TrainingConfig
@@ -86,6 +88,11 @@ _SEED_STRIDE = 1_000_003  # between the vector environments of a run
 class TrainingEnvs:
     """Several vector environments, stepped as one batch.
 
+    Args:
+        config: the settings.
+        leagues: whom the policy meets in each configuration, as ``make_leagues`` returns them.
+        seed: of the games.
+
     Attributes:
         num_envs: rows of the batch.
         observations: (num_envs, 249) int16, the current observations.
@@ -94,9 +101,9 @@ class TrainingEnvs:
         seconds: time spent in steps of the environments, opponents included.
     """
 
-    def __init__(self, config: TrainingConfig, league: League[TrainingAgent], seed: int) -> None:
-        self.league, self.score_coef, self.seconds = league, config.score_coef, 0.0
-        self.envs = _make_envs(config, league)
+    def __init__(self, config: TrainingConfig, leagues: Sequence[League[TrainingAgent]], seed: int) -> None:
+        self.score_coef, self.seconds = config.score_coef, 0.0
+        self.envs, self._leagues = _make_envs(config, leagues)
         bounds = np.cumsum([0, *(env.num_envs for env in self.envs)])
         self._rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
         self.num_envs = int(bounds[-1])
@@ -112,7 +119,7 @@ class TrainingEnvs:
             the outcome alone is so rare at first that learning takes off much later.
         """
         rewards, dones = np.empty(self.num_envs, np.float32), np.empty(self.num_envs, np.bool_)
-        for env, rows in zip(self.envs, self._rows, strict=True):
+        for env, league, rows in zip(self.envs, self._leagues, self._rows, strict=True):
             start = time.perf_counter()
             self.observations[rows], rewards[rows], dones[rows], _, infos = env.step(actions[rows])
             self.masks[rows] = infos["action_mask"]
@@ -121,32 +128,46 @@ class TrainingEnvs:
             rewards[rows] = self.score_coef * rewards[rows] / 100 + np.where(finished, episode["outcome"], 0)
             if env.opponent_names and finished.any():
                 names = [env.opponent_names[index] for index in episode["opponent"][finished]]
-                self.league.record(names, episode["outcome"][finished])
+                league.record(names, episode["outcome"][finished])
         return rewards, dones
 
     def resample_opponents(self) -> None:
-        """Let games that begin from now on take their opponents from the league's current mixture."""
-        for env in self.envs:
+        """Let games that begin from now on take their opponents from the current mixture of their league."""
+        for env, league in zip(self.envs, self._leagues, strict=True):
             if env.opponent_names:
-                env.set_opponents(self.league.sample_mixture())
+                env.set_opponents(league.sample_mixture())
 
 
-def _make_envs(config: TrainingConfig, league: League[TrainingAgent]) -> list[VectorGeoPatrol]:
-    """Split ``num_envs`` over the configurations, and there into games against the league and self-play."""
+def make_leagues(config: TrainingConfig, rng: np.random.Generator) -> list[League[TrainingAgent]]:
+    """Return a league with the opponents of a training for each of its configurations."""
+    opponents = [*config.opponents, *config.extra_opponents]
+    return [League(opponents, rng, config.opponent_weights) for _ in _share_envs(config)]
+
+
+def _share_envs(config: TrainingConfig) -> list[tuple[GameConfig, int]]:
+    """Return the configurations of a training, each once, with how many of the environments play it."""
+    configs = [load_config(source) for source in config.config]
+    return [  # not a Counter: a configuration with variants has no hash
+        (game_config, config.num_envs * configs.count(game_config) // len(configs))
+        for index, game_config in enumerate(configs)
+        if game_config not in configs[:index]
+    ]
+
+
+def _make_envs(
+    config: TrainingConfig, leagues: Sequence[League[TrainingAgent]]
+) -> tuple[list[VectorGeoPatrol], list[League[TrainingAgent]]]:
+    """Return environments for games against the leagues and for self-play, and the league of each."""
     # What a step returns is copied into the rows of the batch, or used, before the next step.
     options: dict[str, Any] = {"observation": "tokens", "reward": "score", "autoreset": "same_step", "copy": False}
-    envs = []
-    configs = [load_config(source) for source in config.config]
-    for index, game_config in enumerate(configs):
-        if game_config in configs[:index]:  # not a Counter: a configuration with variants has no hash
-            continue
-        num_envs = config.num_envs * configs.count(game_config) // len(configs)
+    envs, league_of_env = [], []
+    for (game_config, num_envs), league in zip(_share_envs(config), leagues, strict=True):
         self_play_games = round(num_envs * config.self_play_fraction / NUM_SIDES)
         league_games = num_envs - NUM_SIDES * self_play_games
         if league_games > 0:
-            envs.append(
-                make_vec(game_config, league_games, opponent=league.sample_mixture(), seats="alternate", **options)
-            )
+            opponents = league.sample_mixture()
+            envs.append(make_vec(game_config, league_games, opponent=opponents, seats="alternate", **options))
         if self_play_games > 0:
             envs.append(make_vec(game_config, self_play_games, opponent=None, seats="both", **options))
-    return envs
+        league_of_env += [league] * (len(envs) - len(league_of_env))
+    return envs, league_of_env

@@ -26,7 +26,7 @@ from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_c
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.league import League, TrainingEnvs
+from geo_patrol.training.league import League, TrainingEnvs, make_leagues
 from geo_patrol.training.network import PolicyNetwork, TrainingAgent, freeze, resolve_device
 from geo_patrol.training.ppo import RolloutBuffer, move_average, update_policy
 
@@ -86,7 +86,7 @@ def write_curve(path: Path, curve: Sequence[Evaluation]) -> None:
         writer.writerows(rows)
 
 
-FORMAT = "geo_patrol checkpoint 3"
+FORMAT = "geo_patrol checkpoint 4"
 CHECKPOINT = "checkpoint.pt"
 POLICY = "policy.safetensors"
 AVERAGE = "-average"
@@ -99,7 +99,8 @@ class TrainingState:
 
     network: PolicyNetwork
     optimizer: torch.optim.Optimizer
-    league: League[TrainingAgent]
+    leagues: list[League[TrainingAgent]]
+    """One for each configuration, in the order of the environments."""
     average: PolicyNetwork
     """The exponential moving average of the network's weights; it is less exploitable than they are."""
     global_step: int = 0
@@ -117,20 +118,19 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     network = PolicyNetwork(weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
-    league: League[TrainingAgent] = League([*config.opponents, *config.extra_opponents], rng, config.opponent_weights)
-    return TrainingState(network, optimizer, league, deepcopy(network))
+    return TrainingState(network, optimizer, make_leagues(config, rng), deepcopy(network))
 
 
 def save(state: TrainingState, config: TrainingConfig) -> None:
     """Write the checkpoint and the policy into the run's folder."""
-    past_policies = state.league.past_policies.items()
+    past_policies = {name: agent for league in state.leagues for name, agent in league.past_policies.items()}
     content = {
         "format": FORMAT,
         "network": state.network.state_dict(),
         "optimizer": state.optimizer.state_dict(),
         "average": state.average.state_dict(),
-        "past_policies": {name: agent.network.state_dict() for name, agent in past_policies},
-        "results": {name: list(results) for name, results in state.league.results.items()},
+        "past_policies": {name: agent.network.state_dict() for name, agent in past_policies.items()},
+        "results": [{name: list(results) for name, results in league.results.items()} for league in state.leagues],
         "global_step": state.global_step,
         "minutes": state.minutes,
         "curve": [point.to_row() for point in state.curve],
@@ -167,12 +167,15 @@ def restore(state: TrainingState, path: Path) -> None:
         raise PolicyError(
             f"{path}: written by another version; start in another folder, from {path.with_name(POLICY)} if you like"
         )
-    for name, weights in content["past_policies"].items():
-        state.league.add(name, freeze(state.network, name))
-        state.league.past_policies[name].network.load_state_dict(weights)
-    for name, results in content["results"].items():
-        if name in state.league.results:
-            state.league.results[name].extend(results)
+    past_policies = {name: freeze(state.network, name) for name in content["past_policies"]}
+    for name, agent in past_policies.items():
+        agent.network.load_state_dict(content["past_policies"][name])
+    for league, results_by_name in zip(state.leagues, content["results"], strict=True):
+        for name, results in results_by_name.items():
+            if name in past_policies:
+                league.add(name, past_policies[name])
+            if name in league.results:  # an opponent that is no longer among those of the settings is not
+                league.results[name].extend(results)
     state.network.load_state_dict(content["network"])
     state.optimizer.load_state_dict(content["optimizer"])
     state.average.load_state_dict(content["average"])
@@ -312,7 +315,7 @@ class Trainer:
         config.out.mkdir(parents=True, exist_ok=True)
         if (config.out / CHECKPOINT).exists():
             restore(self.state, config.out / CHECKPOINT)
-        self.envs = TrainingEnvs(config, self.state.league, config.seed + self.state.global_step)
+        self.envs = TrainingEnvs(config, self.state.leagues, config.seed + self.state.global_step)
         self.rollout = RolloutBuffer(config.num_steps, self.envs.num_envs, device)
         self._iteration = 0
 
@@ -374,7 +377,9 @@ class Trainer:
             bar.update(task, completed=self.progress, status=f"{status}, entropy {metrics['losses/entropy']:.2f}")
             if _is_due(config.num_past_policies, before, self.progress):
                 name = f"policy at step {state.global_step:,}"
-                state.league.add(name, freeze(state.network, name))
+                past_policy = freeze(state.network, name)
+                for league in state.leagues:
+                    league.add(name, past_policy)
                 save(state, config)
             if _is_due(config.num_evaluations, before, self.progress):
                 self._evaluate(config.eval_games, scalars)
@@ -389,9 +394,10 @@ class Trainer:
         )
         self._evaluate(games, scalars)
         save(self.state, self.config)
-        league = self.state.league
-        for name in league.results:
-            self.console.print(f"  {league.win_rate(name):6.1%} of the latest games against {name}")
+        leagues = self.state.leagues
+        for name in dict.fromkeys(name for league in leagues for name in league.results):
+            win_rates = [league.win_rate(name) for league in leagues if name in league.results]
+            self.console.print(f"  {np.mean(win_rates):6.1%} of the latest games against {name}")
         self.console.print(f"saved {self.config.out / POLICY}")
 
     def _evaluate(self, games: int, scalars: ScalarWriter) -> None:
