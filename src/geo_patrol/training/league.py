@@ -160,7 +160,8 @@ def _make_envs(
     """Return environments for games against the leagues and for self-play, and the league of each."""
     # What a step returns is copied into the rows of the batch, or used, before the next step.
     options: dict[str, Any] = {"observation": "tokens", "reward": "score", "autoreset": "same_step", "copy": False}
-    envs, league_of_env = [], []
+    envs: list[VectorGeoPatrol] = []
+    league_of_env: list[League[TrainingAgent]] = []
     for (game_config, num_envs), league in zip(_share_envs(config), leagues, strict=True):
         self_play_games = round(num_envs * config.self_play_fraction / NUM_SIDES)
         league_games = num_envs - NUM_SIDES * self_play_games
