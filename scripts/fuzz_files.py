@@ -39,7 +39,7 @@ from geo_patrol.agents.policy import (
     Widths,
     read_policies,
     shapes,
-    write_by_board,
+    write_by_rules,
     write_mixture,
     write_weights,
 )
@@ -115,10 +115,10 @@ def write_network(path: Path) -> None:
 def make_loaders(folder: Path) -> dict[str, Loader]:
     """Write samples to a folder where the repository has none."""
     weights = {name: np.full(shape, 0.01, np.float32) for name, shape in shapes(Widths(2, 2, 2, 1)).items()}
-    policies = [folder / f"{kind}.safetensors" for kind in ("policy", "mixture", "by_board")]
+    policies = [folder / f"{kind}.safetensors" for kind in ("policy", "mixture", "by_rules")]
     write_weights(policies[0], weights)
     write_mixture(policies[1], [(weights, 1.0), (weights, 2.0)])
-    write_by_board(policies[2], [(weights, 2), (weights, MAX_OUTER_RING)])
+    write_by_rules(policies[2], [(weights, load_config("case1"))], [(weights, 2), (weights, MAX_OUTER_RING)])
     env = geo_patrol_v0.parallel_env("case1")
     env.reset(seed=0)
     for _ in range(5):

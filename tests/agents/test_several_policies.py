@@ -1,12 +1,15 @@
-"""Several policies in one file: one is drawn for every game, or the board decides."""
+"""Several policies in one file: one is drawn for every game, or its rules decide."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from geo_patrol import Games, make_agent, play_match
+from geo_patrol import Games, load_config, make_agent, play_match
 from geo_patrol.agents.policy import (
     MIXTURE_WEIGHTS,
     OUTER_RINGS,
+    RULES,
     MixtureAgent,
     PolicyAgent,
     Widths,
@@ -15,11 +18,13 @@ from geo_patrol.agents.policy import (
     read_policies,
     read_weights,
     shapes,
-    write_by_board,
+    write_by_rules,
     write_mixture,
 )
 from geo_patrol.errors import PolicyError
 from geo_patrol.game import Game
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def make_weights(seed):
@@ -117,9 +122,9 @@ def test_a_search_takes_a_mixture(mixture_file):
 
 
 def test_a_file_keeps_all_weights(mixture_file):
-    (first, second), mixture_weights, _ = read_policies(mixture_file)
-    assert mixture_weights == (3.0, 1.0)
-    for read, written in ((first, moving(0)), (second, moving(1))):
+    policies = read_policies(mixture_file)
+    assert policies.mixture_weights == (3.0, 1.0)
+    for read, written in zip(policies.weights, (moving(0), moving(1)), strict=True):
         assert all((read[name] == written[name]).all() for name in written)
     assert (PolicyAgent(mixture_file).weights["simple_bias"] == moving(0)["simple_bias"]).all()
     with pytest.raises(PolicyError, match="2 policies; it must be a file of one"):
@@ -147,13 +152,13 @@ def test_wrong_mixtures(mixture_file, change, message):
     assert message in str(caught.value)
 
 
-SMALL, LARGE = make_weights(1), make_weights(2)
+CASE1, OD2D, SMALL, LARGE = map(make_weights, range(1, 5))
 
 
 @pytest.fixture
-def file_by_board(tmp_path):
-    path = tmp_path / "by_board.safetensors"
-    write_by_board(path, [(SMALL, 3), (LARGE, 5)])
+def file_by_rules(tmp_path):
+    path = tmp_path / "by_rules.safetensors"
+    write_by_rules(path, [(CASE1, load_config("case1")), (OD2D, load_config("od2d"))], [(SMALL, 3), (LARGE, 5)])
     return path
 
 
@@ -174,46 +179,81 @@ def chosen_by(agent, observations, masks):
 
 
 @pytest.mark.parametrize(
-    ("config", "weights"), [("duel", SMALL), ("skirmish", SMALL), ("case4", LARGE), ("od2d", LARGE)]
+    ("config", "weights"),
+    [
+        ("duel", SMALL),
+        ("skirmish", SMALL),
+        ("geo_patrol", LARGE),
+        ("case1", CASE1),
+        (load_config("case1", {"bravo.patrols.fuel": 55, "alpha.patrols.count": 8}), CASE1),
+        (load_config("case1", {"bravo.patrols.ammo": 1}), LARGE),  # far from the rules of case1
+        ("od2d", OD2D),
+        (load_config("od2d", {"turn_limit": 20}), OD2D),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("side", [0, 1])
-def test_the_board_decides_which_policy_plays(file_by_board, config, weights, side):
-    agent, seen = make_agent(f"policy:{file_by_board}"), positions(config, side)
+def test_the_rules_decide_which_policy_plays(file_by_rules, config, weights, side):
+    agent, seen = make_agent(f"policy:{file_by_rules}"), positions(config, side)
     for found, expected in zip(chosen_by(agent, *seen), chosen_by(PolicyAgent(weights), *seen), strict=True):
         assert (found == expected).all()
 
 
-def test_a_mixture_of_policies_by_board(file_by_board):
+def test_a_mixture_of_policies_by_rules(file_by_rules):
     observations, masks = positions("duel", 0)
-    mixture, alone = MixtureAgent([PolicyAgent(file_by_board)], [1.0], "mixture"), PolicyAgent(SMALL)
+    mixture, alone = MixtureAgent([PolicyAgent(file_by_rules)], [1.0], "mixture"), PolicyAgent(SMALL)
     for observation, mask in zip(observations, masks, strict=True):
         orders, found = mixture.sample(observation, mask, 3, np.random.default_rng(1))
         likelihoods = alone.order_probabilities(observation[None], mask[None])[0, np.arange(11), orders].prod(axis=1)
         np.testing.assert_allclose(found, np.log(likelihoods), rtol=1e-4, atol=1e-5)
 
 
-def test_games_on_all_boards_may_stand_in_a_batch(file_by_board):
-    parts = [positions("geo_patrol", 0), positions("duel", 0), positions("geo_patrol", 1)]
+def test_games_of_all_rules_may_stand_in_a_batch(file_by_rules):
+    parts = [positions("geo_patrol", 0), positions("duel", 0), positions("case1", 1)]
     observations, masks = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    agent = PolicyAgent(file_by_board, greedy=True)
-    alone = [PolicyAgent(weights, greedy=True) for weights in (LARGE, SMALL, LARGE)]
+    agent = PolicyAgent(file_by_rules, greedy=True)
+    alone = [PolicyAgent(weights, greedy=True) for weights in (LARGE, SMALL, CASE1)]
     generator = np.random.default_rng(1)
     expected = [policy.act(*part, generator) for policy, part in zip(alone, parts, strict=True)]
     assert (agent.act(observations, masks, generator) == np.concatenate(expected)).all()
     assert agent.act(observations[:0], masks[:0], generator).shape == (0, 11)
 
 
-def test_a_file_by_board_keeps_all_weights(file_by_board):
-    policies, mixture_weights, outer_rings = read_policies(file_by_board)
-    assert (mixture_weights, outer_rings) == (None, (3, 5))
-    for read, written in zip(policies, (SMALL, LARGE), strict=True):
+def test_a_file_by_rules_keeps_all_weights(file_by_rules):
+    policies = read_policies(file_by_rules)
+    assert (policies.mixture_weights, policies.rules.shape[0], policies.outer_rings) == (None, 2, (3, 5))
+    for read, written in zip(policies.weights, (CASE1, OD2D, SMALL, LARGE), strict=True):
         assert all((read[name] == written[name]).all() for name in written)
-    agent = PolicyAgent(file_by_board)
-    assert (agent.weights["place"] == LARGE["place"]).all()
-    for outer_ring, weights in ((2, SMALL), (3, SMALL), (4, LARGE), (5, LARGE)):
-        assert (agent.weights_on(outer_ring)["place"] == weights["place"]).all()
-    with pytest.raises(PolicyError, match="2 policies; it must be a file of one"):
-        read_weights(file_by_board)
+    assert (PolicyAgent(file_by_rules).weights["place"] == LARGE["place"]).all()
+    with pytest.raises(PolicyError, match="4 policies; it must be a file of one"):
+        read_weights(file_by_rules)
+
+
+@pytest.mark.parametrize(
+    ("configs", "weights"),
+    [
+        (["duel"], SMALL),
+        (["od2d", "od2d"], OD2D),
+        (["od2d", "case1"], LARGE),
+        (["duel", "skirmish"], SMALL),
+        ([EXAMPLES / "four_rings.toml"], LARGE),  # with variants, case1 among them
+    ],
+)
+def test_the_weights_for_configurations(file_by_rules, configs, weights):
+    found = PolicyAgent(file_by_rules).weights_for([load_config(config) for config in configs])
+    assert (found["place"] == weights["place"]).all()
+
+
+def test_half_precision_takes_half_of_the_space(tmp_path, file_by_rules):
+    half = [{name: array.astype(np.float16) for name, array in weights.items()} for weights in (SMALL, LARGE)]
+    files = [tmp_path / "full.safetensors", tmp_path / "half.safetensors"]
+    for file, (small, large) in zip(files, [(SMALL, LARGE), half], strict=True):
+        write_by_rules(file, [], [(small, 3), (large, 5)])
+    sizes = [file.stat().st_size for file in files]
+    assert sizes[1] < 0.6 * sizes[0]
+    read = PolicyAgent(files[1]).weights["place"]
+    assert read.dtype == np.float32
+    assert (read == half[1]["place"]).all()
 
 
 WRONG_RINGS = [
@@ -223,22 +263,43 @@ WRONG_RINGS = [
 
 
 @pytest.mark.parametrize("rings", WRONG_RINGS, ids=str)
-def test_wrong_outer_rings(file_by_board, rings):
+def test_wrong_outer_rings(file_by_rules, rings):
     from safetensors.numpy import load_file, save_file
 
-    arrays = load_file(file_by_board)
-    arrays |= {name.replace("1/", "2/", 1): arrays[name] for name in list(arrays) if name.startswith("1/")}
-    save_file({**arrays, OUTER_RINGS: np.array(rings)}, file_by_board)
-    with pytest.raises(
-        PolicyError, match="outer_rings must be integers in ascending order, one for each policy, the last 5"
-    ):
-        make_agent(f"policy:{file_by_board}")
+    arrays = load_file(file_by_rules)
+    arrays |= {name.replace("3/", "4/", 1): arrays[name] for name in list(arrays) if name.startswith("3/")}
+    save_file({**arrays, OUTER_RINGS: np.array(rings)}, file_by_rules)
+    with pytest.raises(PolicyError, match=r"outer_rings must be integers in ascending order, .*, the last 5"):
+        make_agent(f"policy:{file_by_rules}")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda rules: rules.astype(np.int64),
+            "rules must be int16 of shape (policies, 2, 58), got int64 of shape (2, 2, 58)",
+        ),
+        (lambda rules: rules[:, :1].copy(), "got int16 of shape (2, 1, 58)"),
+        (lambda rules: rules.ravel(), "got int16 of shape (232,)"),
+        (lambda rules: rules[:1].copy(), "'3/attack': its policies are numbered from 0 to 2"),
+    ],
+)
+def test_wrong_rules(file_by_rules, change, message):
+    from safetensors.numpy import load_file, save_file
+
+    arrays = load_file(file_by_rules)
+    save_file({**arrays, RULES: change(arrays[RULES])}, file_by_rules)
+    with pytest.raises(PolicyError) as caught:
+        make_agent(f"policy:{file_by_rules}")
+    assert message in str(caught.value)
 
 
 def test_the_policy_of_the_package_has_a_network_for_small_boards():
     agent = make_agent("policy:base")
     observations, masks = positions("duel", 0)
     assert load_policies("base").outer_rings[-1] == 5
-    assert (agent.value(observations) == PolicyAgent(agent.weights_on(2)).value(observations)).all()
+    alone = PolicyAgent(agent.weights_for([load_config("duel")]))
+    assert (agent.value(observations) == alone.value(observations)).all()
     assert (agent.value(observations) != PolicyAgent(agent.weights).value(observations)).any()
     assert agent.order_probabilities(observations, masks).shape == masks.shape

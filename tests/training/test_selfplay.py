@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from rich.console import Console
 from safetensors import safe_open
 
-from geo_patrol import make_agent
+from geo_patrol import load_config, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.policy import PolicyAgent, Widths, read_weights, shapes
 from geo_patrol.errors import ConfigError, PolicyError
@@ -30,10 +30,10 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize(("boards", "outer_ring"), [(("duel",), 2), (("duel", "case1"), 4)])
-def test_a_training_starts_from_the_network_of_its_largest_board(small_config, boards, outer_ring):
+@pytest.mark.parametrize("boards", [("duel",), ("duel", "case1")])
+def test_a_training_starts_from_the_network_for_its_configurations(small_config, boards):
     state = selfplay.initial_state(small_config(config=boards, initial_policy="base"), torch.device("cpu"))
-    expected = PolicyAgent("base").weights_on(outer_ring)
+    expected = PolicyAgent("base").weights_for([load_config(board) for board in boards])
     assert all((array == expected[name]).all() for name, array in state.network.weights().items())
 
 

@@ -17,11 +17,13 @@ from safetensors.numpy import load, save
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.scripted.script import check_observations
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import observe
 from geo_patrol.engine.legal import check_masks
-from geo_patrol.engine.state import GUARD, NOOP, ORDERS, SATELLITES, SHOOT
+from geo_patrol.engine.state import GUARD, NOOP, NUM_SIDES, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import PolicyError, show
 from geo_patrol.files import atomic_path, read_limited
+from geo_patrol.games import Games
 
 __all__ = ["MixtureAgent", "PolicyAgent"]
 
@@ -42,15 +44,23 @@ FORMAT = "geo_patrol policy 1"
 MIXTURE_FORMAT = "geo_patrol mixture 1"
 MIXTURE_WEIGHTS = "mixture_weights"
 """In a file of several policies, the array that says how often each is drawn."""
-BY_BOARD_FORMAT = "geo_patrol policies by board 1"
+BY_RULES_FORMAT = "geo_patrol policies by rules 1"
+RULES = "rules"
+"""In a file of policies for different games, the array with the rules that each of the first ones was trained for."""
 OUTER_RINGS = "outer_rings"
-"""In a file of several policies for different boards, the array that says up to which outer ring each plays."""
+"""In a file of policies for different games, the array that says up to which outer ring each of the others plays."""
+MAX_DISTANCE = 1.0
+"""How far rules may be from those that a policy was trained for, so that it plays rather than one for all rules: the Euclidean
+distance of the features, scaled as the network reads them. One Patrol more counts 0.1, 10 units of fuel in the tanks 0.1, a round of ammo 1."""
 SUFFIX = ".safetensors"
 MAX_FILE_SIZE = 16_000_000
 """Bytes of a file of weights."""
 MAX_WIDTH = 1024
-_OUTER_RING = observe.TOKEN_TABLE_SIZE + [feature.name for feature in observe.GAME_FEATURES].index("outer_ring")
-"""Where an observation in the encoding "tokens" has the outer ring of the board."""
+RULE_FEATURES = observe.GAME_FEATURES[observe.NUM_CHANGING_FEATURES :]
+"""The features of the game that stay the same from its start to its end."""
+_RULE_COLUMNS = slice(observe.TOKEN_TABLE_SIZE + observe.NUM_CHANGING_FEATURES, observe.TOKEN_SIZE)
+"""Where an observation in the encoding "tokens" has them."""
+_OUTER_RING = [feature.name for feature in RULE_FEATURES].index("outer_ring")
 
 
 class Widths(NamedTuple):
@@ -137,31 +147,53 @@ def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -
     _write_several(path, MIXTURE_FORMAT, {MIXTURE_WEIGHTS: shares}, [weights for weights, _ in policies])
 
 
-def write_by_board(path: str | Path, policies: Sequence[tuple[Weights, int]]) -> None:
-    """Write policies for boards of different sizes to one file, atomically.
+def write_by_rules(
+    path: str | Path, specialists: Sequence[tuple[Weights, GameConfig]], others: Sequence[tuple[Weights, int]]
+) -> None:
+    """Write policies for different games to one file, atomically.
 
     Args:
         path: the file; an existing one is replaced.
-        policies: the weights of each, and the outer ring of the largest board that it plays on, in ascending order. The first
-            one whose board is large enough plays a game. The last outer ring must be 5.
+        specialists: the weights of policies for certain rules, and a configuration that has them. A game is played by the one
+            whose rules are nearest, if they are within ``MAX_DISTANCE``.
+        others: the weights of policies for all rules, and the outer ring of the largest board that each plays on, in ascending
+            order. The first one whose board is large enough plays all other games. The last outer ring must be 5.
 
     Raises:
         PolicyError: a name, a shape or a value is wrong, or the file would be too large to be read.
         OSError: the file cannot be written.
     """
-    outer_rings = np.array([outer_ring for _, outer_ring in policies], np.int64)
-    _write_several(path, BY_BOARD_FORMAT, {OUTER_RINGS: outer_rings}, [weights for weights, _ in policies])
+    rules = [observe_rules(config)[:NUM_SIDES] for _, config in specialists]
+    arrays: dict[str, NDArray[Any]] = {
+        RULES: np.array(rules, np.int16).reshape(-1, NUM_SIDES, len(RULE_FEATURES)),
+        OUTER_RINGS: np.array([outer_ring for _, outer_ring in others], np.int64),
+    }
+    _write_several(path, BY_RULES_FORMAT, arrays, [weights for weights, _ in (*specialists, *others)])
+
+
+def observe_rules(config: GameConfig, games: int = 1) -> NDArray[np.int16]:
+    """Return the features of the rules in the tokens of both sides of some games, (2 * games, features)."""
+    observations = Games(config, games, seed=0).observe("tokens")
+    return observations[..., _RULE_COLUMNS].reshape(-1, len(RULE_FEATURES))
 
 
 def _write_several(path: str | Path, kind: str, arrays: dict[str, NDArray[Any]], policies: Sequence[Weights]) -> None:
-    """Write policies to one file; the names of their arrays get a number in front, as ``0/place``."""
+    """Write policies to one file; the names of their arrays get a number in front, as ``0/place``.
+
+    Arrays in half precision stay so: those of several policies take half of the space.
+    """
     for number, weights in enumerate(policies):
         check_weights(weights, str(path))
-        arrays |= {f"{number}/{name}": np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+        for name in sorted(weights):
+            precision = np.float16 if weights[name].dtype == np.float16 else np.float32
+            arrays[f"{number}/{name}"] = np.ascontiguousarray(weights[name], precision)
     content = save(arrays, _header(kind))
     parse_policies(content, str(path))
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
+
+
+_NO_RULES = np.zeros((0, NUM_SIDES, len(RULE_FEATURES)), np.int16)
 
 
 class Policies(NamedTuple):
@@ -170,9 +202,11 @@ class Policies(NamedTuple):
     weights: list[dict[str, NDArray[np.float32]]]
     """Those of each policy."""
     mixture_weights: tuple[float, ...] | None = None
-    """How often each is drawn, relative to the others; None if the board decides."""
+    """How often each is drawn, relative to the others; None if the rules decide."""
+    rules: NDArray[np.int16] = _NO_RULES
+    """Of the first policies, those that they were trained for, as both sides observe them, (policies, 2, features)."""
     outer_rings: tuple[int, ...] = (MAX_OUTER_RING,)
-    """The outer ring of the largest board that each plays on, ascending; ignored with ``mixture_weights``."""
+    """Of the others, the outer ring of the largest board that each plays on, ascending."""
 
 
 def read_policies(path: str | Path) -> Policies:
@@ -225,8 +259,14 @@ def parse_policies(content: bytes, where: str) -> Policies:
         weights = _parse_several(arrays, len(mixture_weights), where)
         return Policies(weights, tuple(map(float, mixture_weights)))
     if OUTER_RINGS in arrays:
-        outer_rings = _read_outer_rings(arrays.pop(OUTER_RINGS), where)
-        return Policies(_parse_several(arrays, len(outer_rings), where), outer_rings=outer_rings)
+        rules, outer_rings = arrays.pop(RULES, _NO_RULES), _read_outer_rings(arrays.pop(OUTER_RINGS), where)
+        if rules.dtype != np.int16 or rules.shape[1:] != _NO_RULES.shape[1:]:
+            raise PolicyError(
+                f"{where}: {RULES} must be int16 of shape (policies, {NUM_SIDES}, {len(RULE_FEATURES)}), got {rules.dtype} of "
+                f"shape {rules.shape}"
+            )
+        weights = _parse_several(arrays, len(rules) + len(outer_rings), where)
+        return Policies(weights, rules=rules, outer_rings=outer_rings)
     return Policies([_checked(arrays, where)])
 
 
@@ -262,7 +302,8 @@ def _read_outer_rings(outer_rings: NDArray[Any], where: str) -> tuple[int, ...]:
     rings = tuple(map(int, outer_rings)) if is_list else ()
     if rings != tuple(sorted(set(rings))) or rings[-1:] != (MAX_OUTER_RING,) or rings[0] < 0:
         raise PolicyError(
-            f"{where}: {OUTER_RINGS} must be integers in ascending order, one for each policy, the last {MAX_OUTER_RING}"
+            f"{where}: {OUTER_RINGS} must be integers in ascending order, one for each policy that is not for certain rules, the "
+            f"last {MAX_OUTER_RING}"
         )
     return rings
 
@@ -511,6 +552,14 @@ def initial_weights(shapes: dict[str, tuple[int, ...]], generator: np.random.Gen
 
 
 _TINY = np.finfo(np.float32).tiny
+_SAMPLED_GAMES = 16
+"""Games whose rules stand for those of a configuration, which may have variants."""
+
+
+def _scale_rules(rules: NDArray[np.int16]) -> NDArray[np.float64]:
+    scales = GAME_SCALES[observe.NUM_CHANGING_FEATURES :].astype(np.float64)
+    scaled: NDArray[np.float64] = np.clip(rules * scales, -HIGHEST_INPUT, HIGHEST_INPUT)
+    return scaled
 
 
 class MixtureAgent:
@@ -637,32 +686,55 @@ class PolicyAgent(StatelessAgent):
     stateless = True
 
     def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
-        self._networks, self._outer_rings = _load(source)
+        self._networks, rules, self._outer_rings = _load(source)
+        self._specialists = len(rules)
+        self._rules = _scale_rules(rules.reshape(-1, len(RULE_FEATURES)))
         self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
         self.name = f"policy:{label}{GREEDY if greedy else ''}"
 
     @property
     def weights(self) -> Weights:
-        """The weights of its network; of several, those of the one that plays on the largest boards."""
+        """The weights of its network; of several, those of the one for all rules and the largest boards."""
         return self._networks[-1]
 
-    def weights_on(self, outer_ring: int) -> Weights:
-        """Return the weights of the network that plays on boards with an outer ring."""
-        return self._networks[int(self._choose(np.array(outer_ring)))]
+    def weights_for(self, configs: Sequence[GameConfig]) -> Weights:
+        """Return the weights of the network that plays games of some configurations.
 
-    def _choose(self, outer_rings: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-        """Return the indices of the networks that play on boards with these outer rings."""
-        return np.searchsorted(self._outer_rings[:-1], outer_rings)
+        Where several networks do, it is the one for all rules that plays on the largest of the boards.
+        """
+        rules = np.concatenate([observe_rules(config, _SAMPLED_GAMES) for config in configs])
+        chosen = np.unique(self._choose(rules))
+        if len(chosen) == 1:
+            return self._networks[int(chosen[0])]
+        return self._networks[int(self._choose_by_board(rules[:, _OUTER_RING].max()))]
+
+    def _choose(self, rules: NDArray[np.int16]) -> NDArray[np.intp]:
+        """Return the indices of the networks that play games with these rules, (n, features)."""
+        chosen = self._choose_by_board(rules[:, _OUTER_RING])
+        if self._specialists:
+            scaled = _scale_rules(rules)
+            # The squared distances by the binomial formula: no array of all differences.
+            squares = (scaled**2).sum(axis=1)[:, None] + (self._rules**2).sum(axis=1) - 2 * scaled @ self._rules.T
+            is_near = squares.min(axis=1) <= MAX_DISTANCE**2
+            chosen[is_near] = squares.argmin(axis=1)[is_near] // NUM_SIDES
+        return chosen
+
+    def _choose_by_board(self, outer_rings: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        return self._specialists + np.searchsorted(self._outer_rings[:-1], outer_rings)
 
     def choose_networks(self, observations: NDArray[np.int16]) -> list[tuple[Weights, Any]]:
         """Return the weights of the networks that play in some games, each with the rows of its games."""
         if len(self._networks) == 1:
             return [(self._networks[0], slice(None))]
-        chosen = self._choose(observations[:, _OUTER_RING])
-        if len(chosen) > 0 and (chosen == chosen[0]).all():  # no copies where all games are on boards of one size
-            return [(self._networks[chosen[0]], slice(None))]
-        return [(self._networks[number], chosen == number) for number in np.unique(chosen)]
+        rules = observations[:, _RULE_COLUMNS]
+        if len(rules) > 0 and (rules == rules[0]).all():
+            rules = rules[:1]
+        chosen = self._choose(rules)
+        numbers = np.unique(chosen)
+        if len(numbers) == 1:  # no copies where one network plays all games
+            return [(self._networks[int(numbers[0])], slice(None))]
+        return [(self._networks[int(number)], chosen == number) for number in numbers]
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -750,12 +822,12 @@ def load_policies(source: str | Path) -> Policies:
     return read_policies(source)
 
 
-def _load(source: str | Path | Weights) -> tuple[Sequence[Weights], tuple[int, ...]]:
-    """Return the weights of the networks that play, and the outer ring of the largest board that each plays on."""
+def _load(source: str | Path | Weights) -> tuple[Sequence[Weights], NDArray[np.int16], tuple[int, ...]]:
+    """Return the weights of the networks that play, and the rules and the outer rings that decide which one does."""
     if not isinstance(source, str | Path):
         check_weights(source, "weights")
-        return [source], (MAX_OUTER_RING,)
+        return [source], _NO_RULES, (MAX_OUTER_RING,)
     policies = load_policies(source)
     if policies.mixture_weights is None:
-        return policies.weights, policies.outer_rings
-    return [policies.weights[int(np.argmax(policies.mixture_weights))]], (MAX_OUTER_RING,)
+        return policies.weights, policies.rules, policies.outer_rings
+    return [policies.weights[int(np.argmax(policies.mixture_weights))]], _NO_RULES, (MAX_OUTER_RING,)

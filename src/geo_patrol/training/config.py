@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Valida
 
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.presets import ConfigSource, load_config
-from geo_patrol.config.schema import list_faults, refuse, wrong_key
+from geo_patrol.config.schema import GameConfig, list_faults, refuse, wrong_key
 from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
 
 SCRIPTED_OPPONENTS = (
@@ -146,9 +146,9 @@ class TrainingConfig(BaseModel):
         refuse("training settings", faults)
 
     @property
-    def outer_ring(self) -> int:
-        """The outer ring of the largest board."""
-        return max(load_config(source).board.outer_ring for source in self.config)
+    def game_configs(self) -> list[GameConfig]:
+        """The configurations that are trained on, as often as they are named."""
+        return [load_config(source) for source in self.config]
 
     def replace(self, **settings: Any) -> "TrainingConfig":
         """Return these settings with others in the place of those that are given.

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import agent_name
-from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
@@ -146,7 +145,7 @@ def make_leagues(config: TrainingConfig, rng: np.random.Generator) -> list[Leagu
 
 def _share_envs(config: TrainingConfig) -> list[tuple[GameConfig, int]]:
     """Return the configurations of a training, each once, with how many of the environments play it."""
-    configs = [load_config(source) for source in config.config]
+    configs = config.game_configs
     return [  # not a Counter: a configuration with variants has no hash
         (game_config, config.num_envs * configs.count(game_config) // len(configs))
         for index, game_config in enumerate(configs)

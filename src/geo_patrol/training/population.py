@@ -124,7 +124,9 @@ class Population:
         """Let the first policies join, those that are not there yet."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for name in policies[len(self.files) :]:
-            write_weights(self._next_file, PolicyAgent(name).weights_on(self.config.outer_ring), {"copied_from": name})
+            write_weights(
+                self._next_file, PolicyAgent(name).weights_for(self.config.game_configs), {"copied_from": name}
+            )
 
     @property
     def _next_file(self) -> Path:

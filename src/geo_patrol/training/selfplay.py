@@ -114,7 +114,7 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     rng = np.random.default_rng(config.seed)
     random_weights = initial_weights(shapes(Widths()), rng)
     policy = config.initial_policy
-    weights = random_weights if policy is None else PolicyAgent(local_name(policy)).weights_on(config.outer_ring)
+    weights = random_weights if policy is None else PolicyAgent(local_name(policy)).weights_for(config.game_configs)
     network = PolicyNetwork(weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
