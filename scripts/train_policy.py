@@ -1,4 +1,4 @@
-"""Train the weights that ``policy:base`` plays anew, in about seven and a half hours on one thread.
+"""Train the weights that ``policy:base`` plays anew, in about thirteen hours on one thread.
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
@@ -15,30 +15,38 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from average_policies import average
 
-from geo_patrol import ExactBoard, load_config
-from geo_patrol.agents.policy import MAX_OUTER_RING, PolicyAgent, read_weights, write_by_board
+from geo_patrol import ExactBoard, load_config, play_match
+from geo_patrol.agents.policy import MAX_OUTER_RING, PolicyAgent, Weights, read_weights, write_by_rules
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.training import TrainingConfig, train
+from geo_patrol.training import TrainingConfig, train, train_best_response
 from geo_patrol.training.config import SCRIPTED_OPPONENTS, configure
 from geo_patrol.training.population import train_population
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
 """The presets of four and of five rings as variants, and random scenarios."""
-PRESETS = ("od2d", "king_of_the_hill", *(f"case{number}" for number in range(1, 6)))
+CASES = tuple(f"case{number}" for number in range(1, 6))
+PRESETS = ("od2d", "king_of_the_hill", *CASES)
 MOSTLY_GEO_PATROL = ("geo_patrol",) * 4 * len(PRESETS) + PRESETS
 """Four fifths of the games on the main preset."""
 SEEDS = (0, 1, 2)
 """Of the policies that are trained independently."""
 SCRIPTS = ("scripted", "raider", "raider:defenders=3")
 """Those that are hardest to beat."""
+FOUND = (
+    "scripted:home_share=0.124,defenders_per_raider=0.147,haste=1.427,threshold=0.681,trust=0.175,premium=67.709,"
+    "dodge=1.095,lead=0.762,foresight=0.691,temperature=7.171,ending=11.07,danger=2.538"
+)
+"""The best script of a search against the weights of 0.1.0."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +57,13 @@ class Recipe:
         out: a folder; each stage has its own in it.
         scale: of all budgets and evaluations; 1 for the weights of the package.
         population_size: policies of the population, those with which it begins included.
+        cases: presets for which policies of their own are trained.
     """
 
     out: Path
     scale: float = 1.0
     population_size: int = 12
+    cases: tuple[str, ...] = CASES
 
     def run(self) -> Path:
         """Train all stages, and return the file of the last policy."""
@@ -66,7 +76,101 @@ class Recipe:
         after = self.train_league("league3", before, 40, (*self.search(before), *scripts), population)
         last = self.average("last", before, after, 0.4)
         boards = {"duel": self.train_on_duel(), "skirmish": self.train_on_skirmish(last)}
-        return self.join(boards, last)
+        return self.join(self.specialize(last), boards, last)
+
+    def specialize(self, general: Path) -> dict[str, Path]:
+        """Train a policy for each case alone, and return them.
+
+        First responses to the policy for all rules, then from that one a policy for all presets of which the responses are
+        opponents, then from this one policies for one case each.
+        """
+        responses = {
+            preset: (
+                self.respond(f"response-{preset}-same", preset, general, general),
+                self.respond(f"response-{preset}-nothing", preset, general, None),
+            )
+            for preset in self.cases
+        }
+        rivals = (general, *sum(responses.values(), ()))
+        cases = self.train(
+            "cases",
+            40,
+            CASES,
+            initial_policy=str(general),
+            self_play_fraction=0.3,
+            opponents=(*SCRIPTS, "turtle", "mixed"),
+            extra_opponents=_names(rivals),
+            num_envs=640,
+            **_STEADY,
+        )
+        presets = ("geo_patrol",) * 4 + PRESETS[:2] * 2 + CASES
+        broad = self.train(
+            "presets",
+            50,
+            presets,
+            initial_policy=str(self.average("half", general, cases, 0.5)),
+            self_play_fraction=0.3,
+            opponents=(*SCRIPTS, "mixed", FOUND),
+            extra_opponents=_names((cases, *rivals)),
+            num_envs=64 * len(presets),
+            **_STEADY,
+        )
+        return {
+            preset: self.specialize_on(preset, broad, (general, broad, cases, *responses[preset]))
+            for preset in self.cases
+        }
+
+    def respond(self, stage: str, preset: str, policy: Path, begin: Path | None) -> Path:
+        """Train a response to a policy on a preset, or continue, and return its file."""
+        config = TrainingConfig(
+            out=self.out / stage,
+            minutes=10 * self.scale,
+            initial_policy=None if begin is None else str(begin),
+            config=(preset,),
+            eval_config=preset,
+            num_evaluations=1,
+            eval_games=self.games(200),
+            device="cpu",
+        )
+        train_best_response(f"policy:{policy}", config)
+        return config.out / "policy.safetensors"
+
+    def specialize_on(self, preset: str, begin: Path, rivals: tuple[Path, ...]) -> Path:
+        """Train two policies on a preset alone, and then the better one against the other, scripts and the rivals."""
+        settings = {"config": (preset,), "eval_config": preset, "num_envs": 768, **_STEADY, "ent_coef": 0.02}
+        first, second = (
+            self.train(
+                f"{preset}-{seed}",
+                9,
+                seed=seed,
+                initial_policy=str(begin),
+                self_play_fraction=0.5,
+                opponents=("scripted", "raider", "mixed", FOUND),
+                extra_opponents=_names(rivals),
+                **settings,
+            )
+            for seed in (1, 2)
+        )
+        match = play_match(f"policy:{first}", f"policy:{second}", config=preset, games=self.games(400))
+        better, other = (first, second) if match.summary().total.score >= 0.5 else (second, first)
+        scripts = {
+            "scripted": 3.0,
+            "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,temperature=6,ending=16": 1.0,
+        }
+        scripts |= {"raider": 0.7, FOUND: 0.7, "mixed": 0.5}
+        policies = {other: 1.5, better: 1.0, **dict.fromkeys(rivals, 0.8)}
+        return self.train(
+            f"{preset}-last",
+            8,
+            seed=3,
+            initial_policy=str(better),
+            self_play_fraction=0.4,
+            opponents=tuple(scripts),
+            extra_opponents=_names(tuple(policies)),
+            opponent_weights=(*scripts.values(), *policies.values()),
+            learning_rate=7e-4,
+            **settings,
+        )
 
     def train_on_duel(self) -> Path:
         """Train on ``duel`` alone, from several seeds, and return the policy that its best response exploits least."""
@@ -105,12 +209,15 @@ class Recipe:
             ent_coef=0.01,
         )
 
-    def join(self, boards: dict[str, Path], others: Path) -> Path:
-        """Write the policies of some boards, by their presets, and that of all others to one file, and return it."""
+    def join(self, specialists: dict[str, Path], boards: dict[str, Path], others: Path) -> Path:
+        """Write the policies of presets, those of small boards and that of all other games to one file, and return it."""
         file = self.out / "joined.safetensors"
         of_boards = sorted((load_config(preset).board.outer_ring, policy) for preset, policy in boards.items())
-        policies = [(read_weights(policy), outer_ring) for outer_ring, policy in of_boards]
-        write_by_board(file, [*policies, (read_weights(others), MAX_OUTER_RING)])
+        write_by_rules(
+            file,
+            [(_read_halved(policy), load_config(preset)) for preset, policy in specialists.items()],
+            [(read_weights(policy), ring) for ring, policy in [*of_boards, (MAX_OUTER_RING, others)]],
+        )
         return file
 
     def train_broadly(self) -> Path:
@@ -183,11 +290,11 @@ class Recipe:
         ranked = json.loads(results.read_text(encoding="utf-8"))["candidates"]
         return tuple(result["candidate"] for result in ranked[:10])
 
-    def train(self, stage: str, minutes: float, config: tuple[str, ...] = ("geo_patrol",), **settings: object) -> Path:
+    def train(self, stage: str, minutes: float, config: tuple[str, ...] = ("geo_patrol",), **settings: Any) -> Path:
         """Train in the folder of a stage, or continue there, and return the file of the policy."""
         settings = {"opponents": SCRIPTED_OPPONENTS, "num_evaluations": 5, "eval_games": self.games(200)} | settings
         out = self.out / stage
-        train(TrainingConfig(out=out, minutes=minutes * self.scale, config=config, device="cpu", **settings))  # type: ignore[arg-type]
+        train(TrainingConfig(out=out, minutes=minutes * self.scale, config=config, device="cpu", **settings))
         return out / "policy.safetensors"
 
     def average(self, stage: str, before: Path, after: Path, weight: float) -> Path:
@@ -199,6 +306,15 @@ class Recipe:
     def games(self, number: int) -> int:
         """Return an even number of games in the recipe's scale."""
         return max(2, 2 * round(number * self.scale / 2))
+
+
+_STEADY: Mapping[str, Any] = {"ent_coef": 0.01, "anneal_ent_coef": False, "score_coef": 0.3}
+"""Of the leagues on all presets and on single ones."""
+
+
+def _read_halved(file: Path) -> Weights:
+    """Read weights, and return them in half precision, which takes half of the space."""
+    return {name: array.astype(np.float16) for name, array in read_weights(file).items()}
 
 
 def _names(files: tuple[Path, ...] | list[Path]) -> tuple[str, ...]:
@@ -213,8 +329,9 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=Recipe.scale, help="of all budgets (1)")
     size = Recipe.population_size
     parser.add_argument("--population-size", type=int, default=size, help=f"policies of the population ({size})")
+    parser.add_argument("--cases", nargs="+", default=CASES, help="presets with a policy of their own (case1 to case5)")
     arguments = parser.parse_args()
-    last = Recipe(arguments.out, arguments.scale, arguments.population_size).run()
+    last = Recipe(arguments.out, arguments.scale, arguments.population_size, tuple(arguments.cases)).run()
     if arguments.policy is not None:
         shutil.copyfile(last, arguments.policy)
 

@@ -63,7 +63,7 @@ class PolicyModule(TorchRLModule, ValueFunctionAPI):
     """The network of the agent ``policy``, on observations in tokens; ``PolicyLearner`` trains it.
 
     ``model_config`` may have ``seed`` for random weights, or ``initial_policy``, the name or the file of a policy to
-    start from, such as "base": of several networks, that for the largest boards. ``network.weights()`` are the weights
+    start from, such as "base": of several networks, that for all rules and the largest boards. ``network.weights()`` are the weights
     for ``geo_patrol.agents.policy``.
     """
 
