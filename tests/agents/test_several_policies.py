@@ -187,6 +187,7 @@ def chosen_by(agent, observations, masks):
         ("case1", CASE1),
         (load_config("case1", {"bravo.patrols.fuel": 55, "alpha.patrols.count": 8}), CASE1),
         (load_config("case1", {"bravo.patrols.ammo": 1}), LARGE),  # far from the rules of case1
+        (load_config("case1", {"board.outer_ring": 5}), LARGE),
         ("od2d", OD2D),
         (load_config("od2d", {"turn_limit": 20}), OD2D),
     ],

@@ -51,7 +51,8 @@ OUTER_RINGS = "outer_rings"
 """In a file of policies for different games, the array that says up to which outer ring each of the others plays."""
 MAX_DISTANCE = 1.0
 """How far rules may be from those that a policy was trained for, so that it plays rather than one for all rules: the Euclidean
-distance of the features, scaled as the network reads them. One Patrol more counts 0.1, 10 units of fuel in the tanks 0.1, a round of ammo 1."""
+distance of the features, scaled as the network reads them. One Patrol more counts 0.1, 10 units of fuel in the tanks 0.1, a
+round of ammo 1. Other boards are never near enough."""
 SUFFIX = ".safetensors"
 MAX_FILE_SIZE = 16_000_000
 """Bytes of a file of weights."""
@@ -61,6 +62,7 @@ RULE_FEATURES = observe.GAME_FEATURES[observe.NUM_CHANGING_FEATURES :]
 _RULE_COLUMNS = slice(observe.TOKEN_TABLE_SIZE + observe.NUM_CHANGING_FEATURES, observe.TOKEN_SIZE)
 """Where an observation in the encoding "tokens" has them."""
 _OUTER_RING = [feature.name for feature in RULE_FEATURES].index("outer_ring")
+_BOARD = [number for number, feature in enumerate(RULE_FEATURES) if feature.name.endswith("_ring")]
 
 
 class Widths(NamedTuple):
@@ -559,6 +561,7 @@ _SAMPLED_GAMES = 16
 def _scale_rules(rules: NDArray[np.int16]) -> NDArray[np.float64]:
     scales = GAME_SCALES[observe.NUM_CHANGING_FEATURES :].astype(np.float64)
     scaled: NDArray[np.float64] = np.clip(rules * scales, -HIGHEST_INPUT, HIGHEST_INPUT)
+    scaled[:, _BOARD] *= 100 * MAX_DISTANCE  # a tenth a ring: boards with other rings are ten times too far
     return scaled
 
 
