@@ -91,7 +91,7 @@ $(CLUSTER)/installed: pyproject.toml
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
-policy: $(TRAINING)/installed  ## train the policy of the package anew: thirteen hours on one thread
+policy: $(TRAINING)/installed  ## train the policy of the package anew: fourteen hours on one thread
 	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/experiments.md

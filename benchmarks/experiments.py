@@ -19,7 +19,8 @@ from benchmarks.formatting import markdown_table as markdown
 from benchmarks.formatting import paragraph
 from benchmarks.machine import processor_name
 from benchmarks.publish import ROOT, put_between_markers
-from geo_patrol import preset_names, responses
+from geo_patrol import load_config, preset_names, responses
+from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
@@ -66,6 +67,7 @@ STARTS = {
     "search": "search",
 }
 """The responses by what they start from, and the headers of their columns."""
+KINDS = list(STARTS)
 
 app = typer.Typer(add_completion=False)
 
@@ -108,36 +110,48 @@ def exploit(
     preset: Annotated[list[str], typer.Option(help="Whose responses to train; several times: of each.")] = UNSOLVED,
     out: Annotated[Path, typer.Option(help="Folder of the responses.")] = Path("runs/experiments/responses"),
     minutes: Annotated[float, typer.Option(help="Training time of each.")] = 10.0,
+    start: Annotated[list[str], typer.Option(help="What to start from; several times.")] = KINDS,
 ) -> None:
-    """Train three responses to the policy on each preset, let a search play it, and store what they win."""
-    # Responses to other weights are other responses.
-    digest = hashlib.sha256((ROOT / "src/geo_patrol/agents/data/base.safetensors").read_bytes()).hexdigest()[:8]
+    """Train responses to the policy on each preset, let a search play it, and store what they win beside what others won."""
     for name in preset:
+        digest = _digest(name)  # responses to other weights are other responses
         found = responses.exploit(
             POLICY,
             config=name,
             minutes=minutes,
-            initial_policies=[start for start in STARTS if start != "search"],
-            search="10ms",
+            initial_policies=[each for each in start if each != "search"],
+            search="10ms" if "search" in start else None,
             device="cpu",
             out=out / digest / name,
         )
         results = _read_results()
-        results.setdefault("responses", {})[name] = {
+        stored = results.setdefault("responses", {})
+        before = stored.get(name, {})
+        if before.get("weights") != digest:
+            before = {"responses": {}, "best": found.lower_bound}
+        new = {
+            response.get("begin", "search"): {
+                "seconds": response["seconds"],
+                "steps": response.get("steps"),
+                **response["lower_bound"],
+            }
+            for response in found.responses
+        }
+        stored[name] = {
+            "weights": digest,
             "versions": versions(),
             "processor": processor_name(),
             "minutes": minutes,
-            "responses": {
-                response.get("begin", "search"): {
-                    "seconds": response["seconds"],
-                    "steps": response.get("steps"),
-                    **response["lower_bound"],
-                }
-                for response in found.responses
-            },
-            "best": found.lower_bound,
+            "responses": before["responses"] | new,
+            "best": max(before["best"], found.lower_bound, key=lambda bound: bound["win_rate"]),
         }
         _write_results(results)
+
+
+def _digest(preset: str) -> str:
+    """Return the first digits of a hash of the weights with which the policy plays a preset."""
+    weights = PolicyAgent("base").weights_for([load_config(preset)])
+    return hashlib.sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).hexdigest()[:8]
 
 
 def _read_results() -> dict[str, Any]:
@@ -248,11 +262,15 @@ def _table_of_searches(searches: list[dict[str, Any]]) -> str:
 
 def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
     rows = []
-    for preset in sorted(presets):
+    for preset in sorted(name for name in presets if presets[name]["weights"] == _digest(name)):
         found, best = presets[preset]["responses"], presets[preset]["best"]
         cells = [
-            f"{100 * found[start]['win_rate']:.1f}%"
-            + (f", {found[start]['steps'] / 1e6:.1f} M steps" if found[start]["steps"] else "")
+            (
+                f"{100 * found[start]['win_rate']:.1f}%"
+                + (f", {found[start]['steps'] / 1e6:.1f} M steps" if found[start]["steps"] else "")
+                if start in found
+                else "-"
+            )
             for start in STARTS
         ]
         low, high = best["win_interval"]

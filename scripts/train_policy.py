@@ -1,4 +1,4 @@
-"""Train the weights that ``policy:base`` plays anew, in about thirteen hours on one thread.
+"""Train the weights that ``policy:base`` plays anew, in about fourteen hours on one thread.
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
@@ -47,6 +47,7 @@ FOUND = (
     "dodge=1.095,lead=0.762,foresight=0.691,temperature=7.171,ending=11.07,danger=2.538"
 )
 """The best script of a search against the weights of 0.1.0."""
+OTHER_SCRIPT = "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,temperature=6,ending=16"
 
 
 @dataclass(frozen=True)
@@ -136,40 +137,48 @@ class Recipe:
         return config.out / "policy.safetensors"
 
     def specialize_on(self, preset: str, begin: Path, rivals: tuple[Path, ...]) -> Path:
-        """Train two policies on a preset alone, and then the better one against the other, scripts and the rivals."""
-        settings = {"config": (preset,), "eval_config": preset, "num_envs": 768, **_STEADY, "ent_coef": 0.02}
+        """Train policies on a preset alone, and return the last one, whose opponents are the others and the rivals.
+
+        One of them plays mostly against scripts: it beats them best, and is beaten most easily itself.
+        """
+        league = partial(
+            self.train, config=(preset,), eval_config=preset, **_STEADY | {"ent_coef": 0.02}, opponents=_HARD
+        )
         first, second = (
-            self.train(
+            league(
                 f"{preset}-{seed}",
                 9,
                 seed=seed,
                 initial_policy=str(begin),
+                num_envs=768,
                 self_play_fraction=0.5,
-                opponents=("scripted", "raider", "mixed", FOUND),
-                extra_opponents=_names(rivals),
-                **settings,
+                extra_opponents=(FOUND, *_names(rivals)),
             )
             for seed in (1, 2)
         )
         match = play_match(f"policy:{first}", f"policy:{second}", config=preset, games=self.games(400))
         better, other = (first, second) if match.summary().total.score >= 0.5 else (second, first)
-        scripts = {
-            "scripted": 3.0,
-            "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,temperature=6,ending=16": 1.0,
-        }
-        scripts |= {"raider": 0.7, FOUND: 0.7, "mixed": 0.5}
-        policies = {other: 1.5, better: 1.0, **dict.fromkeys(rivals, 0.8)}
-        return self.train(
-            f"{preset}-last",
+        weights = {OTHER_SCRIPT: 1.0, FOUND: 0.7, f"policy:{other}": 1.5, f"policy:{better}": 1.0}
+        weights |= dict.fromkeys(_names(rivals), 0.8)
+        against_scripts = league(
+            f"{preset}-scripts",
             8,
             seed=3,
             initial_policy=str(better),
+            num_envs=768,
             self_play_fraction=0.4,
-            opponents=tuple(scripts),
-            extra_opponents=_names(tuple(policies)),
-            opponent_weights=(*scripts.values(), *policies.values()),
+            extra_opponents=tuple(weights),
+            opponent_weights=(3.0, 0.7, 0.5, *weights.values()),
             learning_rate=7e-4,
-            **settings,
+        )
+        return league(
+            f"{preset}-last",
+            8.5,
+            seed=4,
+            initial_policy=str(better),
+            num_envs=640,
+            self_play_fraction=0.5,
+            extra_opponents=_names((other, against_scripts, *rivals)),
         )
 
     def train_on_duel(self) -> Path:
@@ -308,6 +317,7 @@ class Recipe:
         return max(2, 2 * round(number * self.scale / 2))
 
 
+_HARD = ("scripted", "raider", "mixed")
 _STEADY: Mapping[str, Any] = {"ent_coef": 0.01, "anneal_ent_coef": False, "score_coef": 0.3}
 """Of the leagues on all presets and on single ones."""
 
