@@ -18,7 +18,7 @@ SHOWN = {
     "scripted_agent_aec.py": "winner: bravo",
     "solve_a_mission.py": "proved: 23 points, no flight has more than 23",
     "text_agent.py": "0 phases without a readable answer",
-    "two_agents_in_a_window.py": "episode 1: bravo wins in turn",
+    "two_agents_in_a_window.py": "episode 1: alpha wins in turn",
 }
 NEED_LIBRARIES = {
     "agilerl_ppo.py",

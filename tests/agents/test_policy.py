@@ -56,7 +56,7 @@ def test_weights_in_the_package_are_small_and_plain():
     files = [file for file in folder.iterdir() if not file.name.startswith("__")]
     assert "base" in shipped_names()
     assert {Path(file.name).suffix for file in files} == {".json", ".safetensors", ".toml"}
-    assert sum(len(file.read_bytes()) for file in files) < 2_000_000
+    assert sum(len(file.read_bytes()) for file in files) < 3_000_000
 
 
 @pytest.mark.parametrize("preset", preset_names())
@@ -92,9 +92,7 @@ def test_greedy_takes_the_mode_and_needs_no_randomness(position):
     greedy = PolicyAgent(greedy=True)
     orders = greedy.act(observations, masks, np.random.default_rng(1))
     assert (orders == greedy.act(observations, masks, np.random.default_rng(2))).all()
-    has_choice, logits = score_orders(greedy.weights, observations, masks)
-    assert (orders[has_choice] == logits.argmax(axis=1)).all()
-    assert (orders[~has_choice] == 0).all()
+    assert (orders == PolicyAgent().order_probabilities(observations, masks).argmax(axis=2)).all()
 
 
 def test_same_generator_same_orders(position):
