@@ -48,6 +48,11 @@ FOUND = (
 )
 """The best script of a search against the weights of 0.1.0."""
 OTHER_SCRIPT = "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,temperature=6,ending=16"
+"""A variant of ``scripted`` that plays otherwise."""
+ON_CASES = ("scripted", "raider", "mixed")
+"""Scripts that are hard to beat on the cases."""
+STEADY: Mapping[str, Any] = {"ent_coef": 0.01, "anneal_ent_coef": False, "score_coef": 0.3}
+"""Settings of the leagues on several presets and on single cases."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ class Recipe:
             opponents=(*SCRIPTS, "turtle", "mixed"),
             extra_opponents=_names(rivals),
             num_envs=640,
-            **_STEADY,
+            **STEADY,
         )
         presets = ("geo_patrol",) * 4 + PRESETS[:2] * 2 + CASES
         broad = self.train(
@@ -114,7 +119,7 @@ class Recipe:
             opponents=(*SCRIPTS, "mixed", FOUND),
             extra_opponents=_names((cases, *rivals)),
             num_envs=64 * len(presets),
-            **_STEADY,
+            **STEADY,
         )
         return {
             preset: self.specialize_on(preset, broad, (general, broad, cases, *responses[preset]))
@@ -142,7 +147,7 @@ class Recipe:
         One of them plays mostly against scripts: it beats them best, and is beaten most easily itself.
         """
         league = partial(
-            self.train, config=(preset,), eval_config=preset, **_STEADY | {"ent_coef": 0.02}, opponents=_HARD
+            self.train, config=(preset,), eval_config=preset, **STEADY | {"ent_coef": 0.02}, opponents=ON_CASES
         )
         first, second = (
             league(
@@ -168,7 +173,7 @@ class Recipe:
             num_envs=768,
             self_play_fraction=0.4,
             extra_opponents=tuple(weights),
-            opponent_weights=(3.0, 0.7, 0.5, *weights.values()),
+            opponent_weights=(3.0, 0.7, 0.5, *weights.values()),  # the first ones of ON_CASES
             learning_rate=7e-4,
         )
         return league(
@@ -315,11 +320,6 @@ class Recipe:
     def games(self, number: int) -> int:
         """Return an even number of games in the recipe's scale."""
         return max(2, 2 * round(number * self.scale / 2))
-
-
-_HARD = ("scripted", "raider", "mixed")
-_STEADY: Mapping[str, Any] = {"ent_coef": 0.01, "anneal_ent_coef": False, "score_coef": 0.3}
-"""Of the leagues on all presets and on single ones."""
 
 
 def _read_halved(file: Path) -> Weights:

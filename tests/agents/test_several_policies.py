@@ -245,7 +245,7 @@ def test_the_weights_for_configurations(file_by_rules, configs, weights):
     assert (found["place"] == weights["place"]).all()
 
 
-def test_half_precision_takes_half_of_the_space(tmp_path, file_by_rules):
+def test_half_precision_takes_half_of_the_space(tmp_path):
     half = [{name: array.astype(np.float16) for name, array in weights.items()} for weights in (SMALL, LARGE)]
     files = [tmp_path / "full.safetensors", tmp_path / "half.safetensors"]
     for file, (small, large) in zip(files, [(SMALL, LARGE), half], strict=True):
