@@ -55,12 +55,14 @@ class PolicyNetwork(nn.Module):
         sectors, own, enemy, context = self._encode(observations)
 
         choices = (masks.sum(2) > 1).view(-1).nonzero()[:, 0]
-        rows = choices // SATELLITES
-        deciding = own.flatten(0, 1).index_select(0, choices)
+        rows, numbers = choices // SATELLITES, choices % SATELLITES
+        places = rows * own.shape[1] + numbers
+        deciding = own.flatten(0, 1).index_select(0, places)
         order_context = torch.addmm(w["order_bias"], context, w["order_context"]).index_select(0, rows)
         hidden = functional.relu(torch.addmm(order_context, deciding, w["order"]))
         simple = hidden @ w["simple"] + w["simple_bias"]
-        attacks = self._attack_logits(choices, sectors, enemy, hidden)
+        is_same_sector = sectors[rows, numbers, None] == sectors[rows, SATELLITES:]
+        attacks = self._attack_logits(places, own.shape[1], enemy, hidden, is_same_sector)
         last = policy.SIMPLE_ORDERS - 1
         logits = torch.cat([simple[:, :last], attacks.reshape(-1, policy.ATTACKS * SATELLITES), simple[:, last:]], 1)
         logits = logits.masked_fill(~masks.view(-1, ORDERS)[choices], _ILLEGAL_LOGIT)
@@ -74,7 +76,11 @@ class PolicyNetwork(nn.Module):
         return (context @ self.w["value"] + self.w["value_bias"])[:, 0]
 
     def _encode(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return sectors, (n, 22); embeddings of own and of enemy satellites, (n, 11, width); the context, (n, width)."""
+        """Return sectors, (n, 22); embeddings of own and of enemy satellites, (n, up to 11, width); the context, (n, width).
+
+        The last satellites of a fleet, as long as no position has them, are left out: nothing depends on them, and on small
+        boards most of the time went into them.
+        """
         w = self.w
         table = observations[:, :TOKEN_TABLE_SIZE].view(-1, OBSERVED_SATELLITES, TOKEN_COLUMNS)
         sectors = table[:, :, 0].long()
@@ -84,14 +90,16 @@ class PolicyNetwork(nn.Module):
         )
         indices = sectors + self.kinds
         game_term = torch.addmm(w["satellite_bias"], game, w["game"])[:, None]
-        own_inputs = torch.cat([features[:, :SATELLITES], self.numbers.expand(len(game), -1, -1)], 2)
-        own_weights = torch.cat([w["own_figures"], w["number"]])
-        own = self._embed(indices[:, :SATELLITES], own_inputs, own_weights, game_term)
-        enemy = self._embed(indices[:, SATELLITES:], features[:, SATELLITES:], w["enemy_figures"], game_term)
-
         is_active = features[:, :, policy.ACTIVE]
+        last = [int(fleet.nonzero().max()) + 1 if fleet.any() else 1 for fleet in is_active.any(0).split(SATELLITES)]
+        own_columns, enemy_columns = slice(last[0]), slice(SATELLITES, SATELLITES + last[1])
+        own_inputs = torch.cat([features[:, own_columns], self.numbers[own_columns].expand(len(game), -1, -1)], 2)
+        own_weights = torch.cat([w["own_figures"], w["number"]])
+        own = self._embed(indices[:, own_columns], own_inputs, own_weights, game_term)
+        enemy = self._embed(indices[:, enemy_columns], features[:, enemy_columns], w["enemy_figures"], game_term)
+
         counts = self.fleets * is_active[:, None]  # own HVA, own Patrols, enemy HVA, enemy Patrols
-        sums = [counts[:, :2, :SATELLITES] @ own, counts[:, 2:, SATELLITES:] @ enemy]
+        sums = [counts[:, :2, own_columns] @ own, counts[:, 2:, enemy_columns] @ enemy]
         board = game.new_zeros(len(game), len(w["board"])).scatter_add_(1, indices, is_active)
         pooled = torch.cat([*(of_side.flatten(1) for of_side in sums), game, board], 1)
         context = functional.relu(torch.addmm(w["pool_bias"], pooled, torch.cat([w["pool"], w["board"]])))
@@ -103,17 +111,18 @@ class PolicyNetwork(nn.Module):
         embedded = torch.addmm(embedded, inputs.flatten(0, 1), weights).view(*indices.shape, -1)
         return (embedded + game_term).relu_()
 
-    def _attack_logits(self, choices: Tensor, sectors: Tensor, enemy: Tensor, hidden: Tensor) -> Tensor:
+    def _attack_logits(
+        self, places: Tensor, own_count: int, enemy: Tensor, hidden: Tensor, is_same_sector: Tensor
+    ) -> Tensor:
         """Return logits of shooting at and of colliding with each enemy, (choices, 2, 11)."""
         w = self.w
-        rows, numbers = choices // SATELLITES, choices % SATELLITES
         width = w["key"].shape[1] // policy.ATTACKS
-        queries = enemy.new_zeros(len(enemy) * SATELLITES, policy.ATTACKS * width)
-        queries = queries.index_copy(0, choices, hidden @ w["query"])
-        queries = queries.view(-1, SATELLITES, policy.ATTACKS, width).transpose(1, 2)
-        keys = (enemy @ w["key"]).view(-1, SATELLITES, policy.ATTACKS, width).permute(0, 2, 3, 1)
-        logits = (queries @ keys).transpose(1, 2).reshape(-1, policy.ATTACKS, SATELLITES).index_select(0, choices)
-        is_same_sector = sectors.view(-1)[rows * OBSERVED_SATELLITES + numbers][:, None] == sectors[rows, SATELLITES:]
+        queries = enemy.new_zeros(len(enemy) * own_count, policy.ATTACKS * width)
+        queries = queries.index_copy(0, places, hidden @ w["query"])
+        queries = queries.view(-1, own_count, policy.ATTACKS, width).transpose(1, 2)
+        keys = (enemy @ w["key"]).view(*enemy.shape[:2], policy.ATTACKS, width).permute(0, 2, 3, 1)
+        logits = (queries @ keys).transpose(1, 2).flatten(0, 1).index_select(0, places)
+        logits = functional.pad(logits, (0, SATELLITES - enemy.shape[1]))  # no one can attack those that are left out
         logits = logits / width**0.5 + (hidden @ w["attack"])[:, :, None]
         return logits + (hidden @ w["attack_same_sector"])[:, :, None] * is_same_sector[:, None]
 
