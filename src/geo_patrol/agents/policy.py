@@ -690,7 +690,6 @@ class PolicyAgent(StatelessAgent):
 
     def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
         self._networks, rules, self._outer_rings = _load(source)
-        self._specialists = len(rules)
         self._rules = _scale_rules(rules.reshape(-1, len(RULE_FEATURES)))
         self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
@@ -715,7 +714,7 @@ class PolicyAgent(StatelessAgent):
     def _choose(self, rules: NDArray[np.int16]) -> NDArray[np.intp]:
         """Return the indices of the networks that play games with these rules, (n, features)."""
         chosen = self._choose_by_board(rules[:, _OUTER_RING])
-        if self._specialists:
+        if len(self._rules) > 0:
             scaled = _scale_rules(rules)
             # The squared distances by the binomial formula: no array of all differences.
             squares = (scaled**2).sum(axis=1)[:, None] + (self._rules**2).sum(axis=1) - 2 * scaled @ self._rules.T
@@ -724,7 +723,8 @@ class PolicyAgent(StatelessAgent):
         return chosen
 
     def _choose_by_board(self, outer_rings: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-        return self._specialists + np.searchsorted(self._outer_rings[:-1], outer_rings)
+        first = len(self._networks) - len(self._outer_rings)  # behind those for certain rules
+        return first + np.searchsorted(self._outer_rings[:-1], outer_rings)
 
     def choose_networks(self, observations: NDArray[np.int16]) -> list[tuple[Weights, Any]]:
         """Return the weights of the networks that play in some games, each with the rows of its games."""
