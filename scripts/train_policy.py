@@ -163,8 +163,8 @@ class Recipe:
         )
         match = play_match(f"policy:{first}", f"policy:{second}", config=preset, games=self.games(400))
         better, other = (first, second) if match.summary().total.score >= 0.5 else (second, first)
-        weights = {OTHER_SCRIPT: 1.0, FOUND: 0.7, f"policy:{other}": 1.5, f"policy:{better}": 1.0}
-        weights |= dict.fromkeys(_names(rivals), 0.8)
+        weights = {"scripted": 3.0, "raider": 0.7, "mixed": 0.5, OTHER_SCRIPT: 1.0, FOUND: 0.7}
+        weights |= {f"policy:{other}": 1.5, f"policy:{better}": 1.0, **dict.fromkeys(_names(rivals), 0.8)}
         against_scripts = league(
             f"{preset}-scripts",
             8,
@@ -172,8 +172,8 @@ class Recipe:
             initial_policy=str(better),
             num_envs=768,
             self_play_fraction=0.4,
-            extra_opponents=tuple(weights),
-            opponent_weights=(3.0, 0.7, 0.5, *weights.values()),  # the first ones of ON_CASES
+            opponents=tuple(weights),
+            opponent_weights=tuple(weights.values()),
             learning_rate=7e-4,
         )
         return league(
