@@ -20,11 +20,12 @@ AVERAGE_EXPLOITABILITY = "exploitability of averaged weights"
 SOLVED = {"duel"}
 """Configurations small enough for exact best responses."""
 SETTINGS: Mapping[str, dict[str, Any]] = {
-    "duel": {"num_envs": 64, "num_evaluations": 10},
+    "duel": {"num_envs": 256, "num_evaluations": 10},
+    "skirmish": {"num_envs": 256, "num_evaluations": 5},
     "geo_patrol": {"num_evaluations": 5},
 }
-"""Settings that differ from the defaults of ``TrainingConfig``: on a small board a policy learns from few games, and a run of
-minutes needs few evaluations."""
+"""Settings that differ from the defaults of ``TrainingConfig``: on small boards a policy learns from fewer games, and curves of
+exact exploitability have more points."""
 EXACT_INTERVAL = 2
 """Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
 PSRO_SIZE = 8

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from benchmarks.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, Job
 from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
+from geo_patrol.cli.output import plain_errors
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
 
@@ -237,6 +238,7 @@ Config = Annotated[str, typer.Option("--config", help="Preset to train on.")]
 
 
 @app.command()
+@plain_errors
 def run(
     method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")],
     config: Config = "geo_patrol",
@@ -276,6 +278,7 @@ def _policy(out: Path, found: Run) -> str:
 
 
 @app.command()
+@plain_errors
 def bound(
     config: Config = "geo_patrol",
     steps: Annotated[int, typer.Option(min=1, help="Environment steps of each response.")] = 1_000_000,
@@ -296,6 +299,7 @@ def bound(
 
 
 @app.command()
+@plain_errors
 def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, out: Out = _OUT) -> None:
     """Let all trained policies play each other, sides swapped, and write the results as JSON."""
     from geo_patrol.evaluation import play_tournament
@@ -310,6 +314,7 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
 
 
 @app.command()
+@plain_errors
 def publish(out: Out = _OUT) -> None:
     """Write the tables and the plot of all results into docs, and the results themselves beside this file."""
     runs = read_runs(out)

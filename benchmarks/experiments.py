@@ -21,6 +21,7 @@ from benchmarks.machine import processor_name
 from benchmarks.publish import ROOT, put_between_markers
 from geo_patrol import load_config, preset_names, responses
 from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.cli.output import plain_errors
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
@@ -73,6 +74,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
+@plain_errors
 def run(
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("runs/experiments"),
     games: Annotated[int, typer.Option(help="Games of a pairing on geo_patrol.")] = GAMES,
@@ -106,6 +108,7 @@ def run(
 
 
 @app.command()
+@plain_errors
 def exploit(
     preset: Annotated[list[str], typer.Option(help="Whose responses to train; several times: of each.")] = UNSOLVED,
     out: Annotated[Path, typer.Option(help="Folder of the responses.")] = Path("runs/experiments/responses"),
@@ -182,6 +185,7 @@ def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
 
 
 @app.command()
+@plain_errors
 def publish() -> None:
     """Write the tables of docs/experiments.md from benchmarks/experiments.json."""
     results, text = _read_results(), DOCUMENT.read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ import typer
 from geo_patrol import play_match
 from geo_patrol.agents.scripted import Raid, ScriptedStyle
 from geo_patrol.agents.scripted.script import describe_parameters
+from geo_patrol.cli.output import plain_errors
 from geo_patrol.engine.state import PATROLS
 from geo_patrol.versions import versions
 
@@ -137,4 +138,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    typer.run(plain_errors(main))
