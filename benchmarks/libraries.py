@@ -1,4 +1,4 @@
-"""Training libraries beside each other: ``python -m benchmarks.libraries run``, then ``publish``.
+"""Training libraries beside each other: ``python -m benchmarks.libraries run``, then ``publish`` and ``arena``.
 
 Each library trains by the function ``train`` of its example, in the virtual environment that ``make test-library-NAME``
 made for it, one after the other, and its network plays matches. A library that was measured is not measured again, so an
@@ -21,8 +21,12 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
+from benchmarks.arena import RESULTS
 from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
+from geo_patrol.agents.policy import MAX_OUTER_RING
+from geo_patrol.cli.output import plain_errors, write_json
+from geo_patrol.engine.observe import observation_size
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "libraries.md"
@@ -30,6 +34,8 @@ PUBLISHED = Path(__file__).with_name("published_libraries.json")
 """The raw results that the document shows."""
 OPPONENTS = ("random", "raider", "scripted")
 SUPERSUIT_STEPS = 200
+ONEHOT_SIZE = observation_size("onehot", MAX_OUTER_RING)
+"""Of the observations that the networks of the examples read."""
 
 
 class Library(BaseModel):
@@ -125,8 +131,10 @@ def count_lines(example: str) -> int:
     return sum(bool(code) and not code.startswith("#") for code in (lines[number - 1].strip() for number in numbers))
 
 
-def measure_training(name: str, example: Any, minutes: float, games: int) -> Result:
-    """Train by an example, and let the network play matches."""
+def measure_training(name: str, example: Any, minutes: float, games: int, file: Path) -> Result:
+    """Train by an example, write the network to a file of TorchScript, and let it play matches."""
+    import torch
+
     from geo_patrol import play_match
     from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
 
@@ -143,6 +151,7 @@ def measure_training(name: str, example: Any, minutes: float, games: int) -> Res
         end_to_end=recorder.agent_steps / seconds,
         illegal_orders=recorder.illegal_orders,
     )
+    torch.jit.trace(network.eval(), torch.zeros(2, ONEHOT_SIZE)).save(str(file))  # type: ignore[no-untyped-call]
     agent = NetworkAgent(name, TorchNetwork(lambda onehot: network(onehot)))  # noqa: PLW0108 - the parameter's name
     for opponent in OPPONENTS:
         match = play_match(agent, opponent, games=games, seed=1)
@@ -268,7 +277,7 @@ def measure(name: str, out: Out, minutes: Minutes = 5, games: Games = 1000) -> N
     if name == "supersuit":
         result = measure_wrappers(name, example)
     else:
-        result = measure_training(name, example, minutes, games)
+        result = measure_training(name, example, minutes, games, out.with_suffix(".pt"))
     if name == "pufferlib":
         result.native_ratios = measure_native()
     partial = out.with_suffix(".partial")
@@ -286,6 +295,35 @@ def publish(out: Out = _OUT) -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     DOCUMENT.write_text(put_between_markers(text, table(results)), encoding="utf-8")
     PUBLISHED.write_text(json.dumps([result.model_dump() for result in results], indent=1) + "\n", encoding="utf-8")
+
+
+@app.command()
+@plain_errors
+def arena(out: Out = _OUT) -> None:
+    """Write the network of each library into benchmarks/arena, in half precision, and let it play the arena."""
+    import torch
+    from torch import nn
+
+    from geo_patrol.evaluation import play_arena
+
+    class Halved(nn.Module):
+        def __init__(self, network: nn.Module) -> None:
+            super().__init__()
+            self.network = network.half()
+
+        def forward(self, onehot: torch.Tensor) -> torch.Tensor:
+            logits: torch.Tensor = self.network(onehot.half())
+            return logits.float()
+
+    example = torch.zeros(2, ONEHOT_SIZE)
+    for trained in sorted(out.glob("*.pt")):
+        file = (RESULTS / trained.stem).with_suffix(".onnx").relative_to(ROOT)
+        network = torch.jit.trace(Halved(torch.jit.load(str(trained))), example)  # type: ignore[no-untyped-call]
+        options: dict[str, Any] = {"input_names": ["onehot"], "dynamic_axes": {"onehot": {0: "n"}}}
+        torch.onnx.export(network, (example,), str(ROOT / file), dynamo=False, **options)
+        result = play_arena(f"onnx:{file}")
+        write_json((ROOT / file).with_suffix(".json"), result.to_dict())
+        print(f"{result.agent}: {result.total}")
 
 
 if __name__ == "__main__":
