@@ -1,4 +1,4 @@
-"""Train the weights that ``policy:base`` plays anew, in about fourteen hours on one thread.
+"""Train the weights that ``policy:base`` plays anew, in about sixteen hours on one thread.
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
@@ -35,6 +35,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
 """The presets of four and of five rings as variants, and random scenarios."""
 CASES = tuple(f"case{number}" for number in range(1, 6))
+GROUPS = (*((case,) for case in CASES[:3]), CASES[3:])
+"""Cases that one policy plays: the rules of the last two differ little."""
 PRESETS = ("od2d", "king_of_the_hill", *CASES)
 MOSTLY_GEO_PATROL = ("geo_patrol",) * 4 * len(PRESETS) + PRESETS
 """Four fifths of the games on the main preset."""
@@ -85,10 +87,10 @@ class Recipe:
         return self.join(self.specialize(last), boards, last)
 
     def specialize(self, general: Path) -> dict[str, Path]:
-        """Train a policy for each case alone, and return them.
+        """Train policies for the cases, and return each with the case, or one of the cases, that it plays.
 
         First responses to the policy for all rules, then from that one a policy for all presets of which the responses are
-        opponents, then from this one policies for one case each.
+        opponents, then from this one policies for one case each, and at last for one or two.
         """
         responses = {
             preset: (
@@ -121,16 +123,18 @@ class Recipe:
             num_envs=64 * len(presets),
             **STEADY,
         )
-        return {
+        trained = {
             preset: self.specialize_on(preset, broad, (general, broad, cases, *responses[preset]))
             for preset in self.cases
         }
+        groups = [tuple(preset for preset in group if preset in trained) for group in GROUPS]
+        return {group[0]: self.finish(group, [trained[preset] for preset in group]) for group in groups if group}
 
-    def respond(self, stage: str, preset: str, policy: Path, begin: Path | None) -> Path:
+    def respond(self, stage: str, preset: str, policy: Path, begin: Path | None, minutes: float = 10) -> Path:
         """Train a response to a policy on a preset, or continue, and return its file."""
         config = TrainingConfig(
             out=self.out / stage,
-            minutes=10 * self.scale,
+            minutes=minutes * self.scale,
             initial_policy=None if begin is None else str(begin),
             config=(preset,),
             eval_config=preset,
@@ -141,23 +145,14 @@ class Recipe:
         train_best_response(f"policy:{policy}", config)
         return config.out / "policy.safetensors"
 
-    def specialize_on(self, preset: str, begin: Path, rivals: tuple[Path, ...]) -> Path:
-        """Train policies on a preset alone, and return the last one, whose opponents are the others and the rivals.
+    def specialize_on(self, preset: str, begin: Path, rivals: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Train policies on a preset alone, and return them; the opponents of the last one are the others and the rivals.
 
         One of them plays mostly against scripts: it beats them best, and is beaten most easily itself.
         """
-        league = partial(
-            self.train, config=(preset,), eval_config=preset, **STEADY | {"ent_coef": 0.02}, opponents=ON_CASES
-        )
         first, second = (
-            league(
-                f"{preset}-{seed}",
-                9,
-                seed=seed,
-                initial_policy=str(begin),
-                num_envs=768,
-                self_play_fraction=0.5,
-                extra_opponents=(FOUND, *_names(rivals)),
+            self.train_steadily(
+                f"{preset}-{seed}", 9, (preset,), begin, (FOUND, *_names(rivals)), seed=seed, num_envs=768
             )
             for seed in (1, 2)
         )
@@ -165,26 +160,63 @@ class Recipe:
         better, other = (first, second) if match.summary().total.score >= 0.5 else (second, first)
         weights = {"scripted": 3.0, "raider": 0.7, "mixed": 0.5, OTHER_SCRIPT: 1.0, FOUND: 0.7}
         weights |= {f"policy:{other}": 1.5, f"policy:{better}": 1.0, **dict.fromkeys(_names(rivals), 0.8)}
-        against_scripts = league(
+        against_scripts = self.train_steadily(
             f"{preset}-scripts",
             8,
+            (preset,),
+            better,
+            (),
             seed=3,
-            initial_policy=str(better),
             num_envs=768,
             self_play_fraction=0.4,
             opponents=tuple(weights),
             opponent_weights=tuple(weights.values()),
             learning_rate=7e-4,
         )
-        return league(
-            f"{preset}-last",
-            8.5,
-            seed=4,
-            initial_policy=str(better),
-            num_envs=640,
-            self_play_fraction=0.5,
-            extra_opponents=_names((other, against_scripts, *rivals)),
+        rivals = (other, against_scripts, *rivals)
+        last = self.train_steadily(f"{preset}-last", 8.5, (preset,), better, _names(rivals), seed=4)
+        return other, better, against_scripts, last
+
+    def finish(self, presets: tuple[str, ...], policies: list[tuple[Path, ...]]) -> Path:
+        """Train one policy for presets of similar rules, from the last of the first one's policies, and return it.
+
+        Its opponents are the policies of all of the presets, and then also responses to itself, while the entropy bonus
+        vanishes: with the bonus it is harder to exploit, but weaker than a policy that samples fewer orders.
+        """
+        name, rivals = "-".join(presets), tuple(policy for trained in policies for policy in trained)
+        steady = self.train_steadily(
+            f"{name}-steady", 9.5 * len(presets), presets, policies[0][-1], _names(rivals), seed=5
         )
+        responses = tuple(self.respond(f"response-{preset}-steady", preset, steady, steady, 3) for preset in presets)
+        return self.train(
+            f"{name}-sharp",
+            9 * len(presets),
+            presets,
+            eval_config=presets[0],
+            seed=8,
+            initial_policy=str(steady),
+            num_envs=512,
+            self_play_fraction=0.4,
+            num_past_policies=8,
+            opponents=("scripted",),
+            extra_opponents=_names((steady, *responses, *rivals)),
+            ent_coef=0.01,
+            score_coef=0.3,
+        )
+
+    def train_steadily(
+        self,
+        stage: str,
+        minutes: float,
+        presets: tuple[str, ...],
+        begin: Path,
+        rivals: tuple[str, ...],
+        **settings: Any,
+    ) -> Path:
+        """Train on some cases, half by self-play, with an entropy bonus that stays, and return the file of the policy."""
+        steady = {**STEADY, "ent_coef": 0.02, "num_envs": 640, "self_play_fraction": 0.5, "opponents": ON_CASES}
+        steady |= {"eval_config": presets[0], "initial_policy": str(begin), "extra_opponents": rivals}
+        return self.train(stage, minutes, presets, **{**steady, **settings})
 
     def train_on_duel(self) -> Path:
         """Train on ``duel`` alone, from several seeds, and return the policy that its best response exploits least."""
@@ -224,13 +256,16 @@ class Recipe:
         )
 
     def join(self, specialists: dict[str, Path], boards: dict[str, Path], others: Path) -> Path:
-        """Write the policies of presets, those of small boards and that of all other games to one file, and return it."""
+        """Write the policies of presets, those of small boards and that of all other games to one file, and return it.
+
+        All are in half precision, which takes half of the space.
+        """
         file = self.out / "joined.safetensors"
         of_boards = sorted((load_config(preset).board.outer_ring, policy) for preset, policy in boards.items())
         write_by_rules(
             file,
             [(_read_halved(policy), load_config(preset)) for preset, policy in specialists.items()],
-            [(read_weights(policy), ring) for ring, policy in [*of_boards, (MAX_OUTER_RING, others)]],
+            [(_read_halved(policy), ring) for ring, policy in [*of_boards, (MAX_OUTER_RING, others)]],
         )
         return file
 
@@ -323,7 +358,7 @@ class Recipe:
 
 
 def _read_halved(file: Path) -> Weights:
-    """Read weights, and return them in half precision, which takes half of the space."""
+    """Read weights, and return them in half precision."""
     return {name: array.astype(np.float16) for name, array in read_weights(file).items()}
 
 
