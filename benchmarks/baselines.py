@@ -1,4 +1,4 @@
-"""Learning methods beside each other: ``python -m benchmarks.baselines run --method mmd --config geo_patrol --seed 0``.
+"""Learning methods beside each other: ``python -m benchmarks.baselines run --config duel --seed 0 --seed 1 --steps 2000000``.
 
 A run is a line of ``results.jsonl``; one that is there is not trained again, and an interrupted one continues where it
 stopped. ``bound`` trains responses to the results, ``cross-play`` lets them play each other, ``publish`` writes
@@ -11,6 +11,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -235,37 +236,42 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
 Out = Annotated[Path, typer.Option("--out", help="Folder for trainings and results.")]
 Config = Annotated[str, typer.Option("--config", help="Preset to train on.")]
+ALL_METHODS, FIRST = list(METHODS), [0]
 
 
 @app.command()
 @plain_errors
 def run(
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")],
+    method: Annotated[list[str], typer.Option(help="What to train by; several times: by each.")] = ALL_METHODS,
     config: Config = "geo_patrol",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random streams.")] = 0,
+    seed: Annotated[
+        list[int], typer.Option(min=0, help="Of all random streams; several times: a run of each.")
+    ] = FIRST,
     steps: Annotated[int, typer.Option(min=1, help="Environment steps in all.")] = 4_000_000,
     minutes: Annotated[float | None, typer.Option(min=1e-3, help="Training time in all, instead of --steps.")] = None,
     out: Out = _OUT,
 ) -> None:
-    """Train one policy, and add its results as a line."""
-    if method not in METHODS:
-        raise typer.BadParameter(f"there is no method {method!r}: choose {', '.join(METHODS)}", param_hint="--method")
-    job = Job(method, config, seed, steps) if minutes is None else Job(method, config, seed, time_limit=minutes)
-    if job in {found.job for found in read_runs(out)}:
-        print(f"{method} on {config}, seed {seed}, {job.budget}: there already, in {out / RESULTS}")
-        return
-    trained = METHODS[method](job, _folder(out, job))
-    result = Run(
-        **job._asdict(),
-        minutes=trained.curve[-1]["minutes"],
-        curve=trained.curve,
-        file=str(trained.file.relative_to(out)),
-        sha256=hashlib.sha256(trained.file.read_bytes()).hexdigest(),
-        machine=machine_name(),
-        command=f"python -m benchmarks.baselines run --method {method} --config {config} --seed {seed} "
-        + (f"--steps {steps}" if minutes is None else f"--minutes {minutes:g}"),
-    )
-    append_line(out / RESULTS, result)
+    """Train a policy by each method from each seed, and add its results as a line."""
+    for name in method:
+        if name not in METHODS:
+            raise typer.BadParameter(f"there is no method {name!r}: choose {', '.join(METHODS)}", param_hint="--method")
+    for job_seed, name in product(seed, method):
+        job = Job(name, config, job_seed, steps) if minutes is None else Job(name, config, job_seed, time_limit=minutes)
+        if job in {found.job for found in read_runs(out)}:
+            print(f"{name} on {config}, seed {job_seed}, {job.budget}: there already, in {out / RESULTS}")
+            continue
+        trained = METHODS[name](job, _folder(out, job))
+        result = Run(
+            **job._asdict(),
+            minutes=trained.curve[-1]["minutes"],
+            curve=trained.curve,
+            file=str(trained.file.relative_to(out)),
+            sha256=hashlib.sha256(trained.file.read_bytes()).hexdigest(),
+            machine=machine_name(),
+            command=f"python -m benchmarks.baselines run --method {name} --config {config} --seed {job_seed} "
+            + (f"--steps {steps}" if minutes is None else f"--minutes {minutes:g}"),
+        )
+        append_line(out / RESULTS, result)
 
 
 def _folder(out: Path, job: Job) -> Path:
