@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; ``python -m benchmarks.experiments
 exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Tournaments and trainings
-that are complete are not repeated, searches are. ``python -m benchmarks.experiments publish`` writes the tables from the
+that are complete are not repeated, searches are, unless ``--no-searches`` keeps their results. ``python -m benchmarks.experiments publish`` writes the tables from the
 stored results.
 """
 
@@ -79,7 +79,7 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("runs/experiments"),
     games: Annotated[int, typer.Option(help="Games of a pairing on geo_patrol.")] = GAMES,
     games_on_presets: Annotated[int, typer.Option(help="Games of a pairing on each preset.")] = GAMES_ON_PRESETS,
-    searches: Annotated[bool, typer.Option(help="Whether searches play.")] = True,
+    searches: Annotated[bool, typer.Option(help="Whether searches play; otherwise their results stay.")] = True,
 ) -> None:
     """Play all matches, and store their results in benchmarks/experiments.json."""
     agents = [*SCRIPTS.values(), POLICY]
@@ -91,7 +91,6 @@ def run(
         "seed": SEED,
         "geo_patrol": _pairings_of(usual),
         "presets": {},
-        "searches": [],
     }
     for preset in UNSOLVED:
         tournament = play_tournament(
@@ -101,9 +100,15 @@ def run(
             "games": games_on_presets,
             "scores_as_alpha": _scores_as_alpha(tournament).tolist(),
         }
-    for search, opponent, count in SEARCHES if searches else ():
-        total = play_match(search, opponent, games=count, seed=SEED).summary().total
-        results["searches"].append({"search": search, "opponent": opponent, **_figures(total)})
+    if searches:
+        results["searches"] = [
+            {
+                "search": search,
+                "opponent": opponent,
+                **_figures(play_match(search, opponent, games=count, seed=SEED).summary().total),
+            }
+            for search, opponent, count in SEARCHES
+        ]
     _write_results(results)
 
 
@@ -201,7 +206,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "policy": _table_of_policy(results["geo_patrol"]),
         "presets": _table_of_presets(results["presets"]),
     }
-    if results["searches"]:
+    if results.get("searches"):
         made["searches"] = _table_of_searches(results["searches"])
     if results.get("responses"):
         made["responses"] = _table_of_responses(results["responses"])
