@@ -1,4 +1,4 @@
-"""Train the weights that ``policy:base`` plays anew, in about sixteen hours on one thread.
+"""Train the weights that ``policy:base`` plays anew, in about fourteen hours on one thread.
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
@@ -35,8 +35,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
 """The presets of four and of five rings as variants, and random scenarios."""
 CASES = tuple(f"case{number}" for number in range(1, 6))
-GROUPS = (*((case,) for case in CASES[:3]), CASES[3:])
-"""Cases that one policy plays: the rules of the last two differ little."""
+SPECIALISTS = ("case1", "case2", "case3", "case5")
+"""Presets with a policy of their own. That of case 5 plays case 4 too: their rules differ little."""
+FURTHER = ("case1", "case2")
+"""Of these, those that are trained further."""
 PRESETS = ("od2d", "king_of_the_hill", *CASES)
 MOSTLY_GEO_PATROL = ("geo_patrol",) * 4 * len(PRESETS) + PRESETS
 """Four fifths of the games on the main preset."""
@@ -71,7 +73,7 @@ class Recipe:
     out: Path
     scale: float = 1.0
     population_size: int = 12
-    cases: tuple[str, ...] = CASES
+    cases: tuple[str, ...] = SPECIALISTS
 
     def run(self) -> Path:
         """Train all stages, and return the file of the last policy."""
@@ -87,10 +89,10 @@ class Recipe:
         return self.join(self.specialize(last), boards, last)
 
     def specialize(self, general: Path) -> dict[str, Path]:
-        """Train policies for the cases, and return each with the case, or one of the cases, that it plays.
+        """Train a policy for each case alone, and return them.
 
         First responses to the policy for all rules, then from that one a policy for all presets of which the responses are
-        opponents, then from this one policies for one case each, and at last for one or two.
+        opponents, then from this one policies for one case each.
         """
         responses = {
             preset: (
@@ -123,12 +125,12 @@ class Recipe:
             num_envs=64 * len(presets),
             **STEADY,
         )
-        trained = {
-            preset: self.specialize_on(preset, broad, (general, broad, cases, *responses[preset]))
-            for preset in self.cases
+        rivals = (general, broad, cases)
+        policies = {preset: self.specialize_on(preset, broad, (*rivals, *responses[preset])) for preset in self.cases}
+        return {
+            preset: self.train_further(preset, (*rivals, *trained)) if preset in FURTHER else trained[-1]
+            for preset, trained in policies.items()
         }
-        groups = [tuple(preset for preset in group if preset in trained) for group in GROUPS]
-        return {group[0]: self.finish(group, [trained[preset] for preset in group]) for group in groups if group}
 
     def respond(self, stage: str, preset: str, policy: Path, begin: Path | None, minutes: float = 10) -> Path:
         """Train a response to a policy on a preset, or continue, and return its file."""
@@ -151,9 +153,7 @@ class Recipe:
         One of them plays mostly against scripts: it beats them best, and is beaten most easily itself.
         """
         first, second = (
-            self.train_steadily(
-                f"{preset}-{seed}", 9, (preset,), begin, (FOUND, *_names(rivals)), seed=seed, num_envs=768
-            )
+            self.train_steadily(f"{preset}-{seed}", 9, preset, begin, (FOUND, *_names(rivals)), seed=seed, num_envs=768)
             for seed in (1, 2)
         )
         match = play_match(f"policy:{first}", f"policy:{second}", config=preset, games=self.games(400))
@@ -163,7 +163,7 @@ class Recipe:
         against_scripts = self.train_steadily(
             f"{preset}-scripts",
             8,
-            (preset,),
+            preset,
             better,
             (),
             seed=3,
@@ -174,49 +174,44 @@ class Recipe:
             learning_rate=7e-4,
         )
         rivals = (other, against_scripts, *rivals)
-        last = self.train_steadily(f"{preset}-last", 8.5, (preset,), better, _names(rivals), seed=4)
+        last = self.train_steadily(f"{preset}-last", 8.5, preset, better, _names(rivals), seed=4)
         return other, better, against_scripts, last
 
-    def finish(self, presets: tuple[str, ...], policies: list[tuple[Path, ...]]) -> Path:
-        """Train one policy for presets of similar rules, from the last of the first one's policies, and return it.
+    def train_further(self, preset: str, rivals: tuple[Path, ...]) -> Path:
+        """Train the last of some policies on, and return the file of the policy.
 
-        Its opponents are the policies of all of the presets, and then also responses to itself, while the entropy bonus
-        vanishes: with the bonus it is harder to exploit, but weaker than a policy that samples fewer orders.
+        First with an entropy bonus that stays, then twice with one that vanishes, which makes policies stronger. All policies so
+        far stay among the opponents, and with them responses to the policy so far: without them, each round only learned to beat
+        the ones before.
         """
-        name, rivals = "-".join(presets), tuple(policy for trained in policies for policy in trained)
-        steady = self.train_steadily(
-            f"{name}-steady", 9.5 * len(presets), presets, policies[0][-1], _names(rivals), seed=5
-        )
-        responses = tuple(self.respond(f"response-{preset}-steady", preset, steady, steady, 3) for preset in presets)
-        return self.train(
-            f"{name}-sharp",
-            9 * len(presets),
-            presets,
-            eval_config=presets[0],
-            seed=8,
-            initial_policy=str(steady),
-            num_envs=512,
-            self_play_fraction=0.4,
-            num_past_policies=8,
-            opponents=("scripted",),
-            extra_opponents=_names((steady, *responses, *rivals)),
-            ent_coef=0.01,
-            score_coef=0.3,
-        )
+        policy = self.train_steadily(f"{preset}-steady", 10, preset, rivals[-1], _names(rivals), seed=5)
+        for number in (1, 2):
+            response = self.respond(f"response-{preset}-{number}", preset, policy, policy, 5)
+            rivals = (*rivals, policy, response)
+            policy = self.train(
+                f"{preset}-round{number}",
+                9,
+                (preset,),
+                eval_config=preset,
+                seed=8 + number,
+                initial_policy=str(policy),
+                num_envs=512,
+                self_play_fraction=0.3,
+                num_past_policies=8,
+                opponents=("scripted", "raider", "raider:defenders=3", "mixed"),
+                extra_opponents=_names(rivals),
+                ent_coef=0.01,
+                score_coef=0.3,
+            )
+        return policy
 
     def train_steadily(
-        self,
-        stage: str,
-        minutes: float,
-        presets: tuple[str, ...],
-        begin: Path,
-        rivals: tuple[str, ...],
-        **settings: Any,
+        self, stage: str, minutes: float, preset: str, begin: Path, rivals: tuple[str, ...], **settings: Any
     ) -> Path:
-        """Train on some cases, half by self-play, with an entropy bonus that stays, and return the file of the policy."""
+        """Train on a preset, half by self-play, with an entropy bonus that stays, and return the file of the policy."""
         steady = {**STEADY, "ent_coef": 0.02, "num_envs": 640, "self_play_fraction": 0.5, "opponents": ON_CASES}
-        steady |= {"eval_config": presets[0], "initial_policy": str(begin), "extra_opponents": rivals}
-        return self.train(stage, minutes, presets, **{**steady, **settings})
+        steady |= {"eval_config": preset, "initial_policy": str(begin), "extra_opponents": rivals}
+        return self.train(stage, minutes, (preset,), **{**steady, **settings})
 
     def train_on_duel(self) -> Path:
         """Train on ``duel`` alone, from several seeds, and return the policy that its best response exploits least."""
@@ -374,7 +369,9 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=Recipe.scale, help="of all budgets (1)")
     size = Recipe.population_size
     parser.add_argument("--population-size", type=int, default=size, help=f"policies of the population ({size})")
-    parser.add_argument("--cases", nargs="+", default=CASES, help="presets with a policy of their own (case1 to case5)")
+    parser.add_argument(
+        "--cases", nargs="+", default=SPECIALISTS, help="presets with a policy of their own (case1 to case3, case5)"
+    )
     arguments = parser.parse_args()
     last = Recipe(arguments.out, arguments.scale, arguments.population_size, tuple(arguments.cases)).run()
     if arguments.policy is not None:

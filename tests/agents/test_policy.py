@@ -56,7 +56,7 @@ def test_weights_in_the_package_are_small_and_plain():
     files = [file for file in folder.iterdir() if not file.name.startswith("__")]
     assert "base" in shipped_names()
     assert {Path(file.name).suffix for file in files} == {".json", ".safetensors", ".toml"}
-    assert sum(len(file.read_bytes()) for file in files) < 3_000_000
+    assert sum(len(file.read_bytes()) for file in files) < 2_000_000
 
 
 @pytest.mark.parametrize("preset", preset_names())
