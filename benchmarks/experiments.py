@@ -157,9 +157,10 @@ def exploit(
 
 
 def _digest(preset: str) -> str:
-    """Return the first digits of a hash of the weights with which the policy plays a preset."""
+    """Return the first digits of a hash of the weights, in half precision, with which the policy plays a preset."""
     weights = PolicyAgent("base").weights_for([load_config(preset)])
-    return hashlib.sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).hexdigest()[:8]
+    halved = b"".join(weights[name].astype(np.float16).tobytes() for name in sorted(weights))
+    return hashlib.sha256(halved).hexdigest()[:8]
 
 
 def _read_results() -> dict[str, Any]:
