@@ -24,8 +24,8 @@ SETTINGS: Mapping[str, dict[str, Any]] = {
     "skirmish": {"num_envs": 256, "num_evaluations": 5},
     "geo_patrol": {"num_evaluations": 5},
 }
-"""Settings that differ from the defaults of ``TrainingConfig``: on small boards a policy learns from fewer games, and curves of
-exact exploitability have more points."""
+"""Settings that differ from the defaults of ``TrainingConfig``: on small boards a policy learns from fewer games; where
+exploitability is exact, its curve has more points."""
 EXACT_INTERVAL = 2
 """Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
 PSRO_SIZE = 8

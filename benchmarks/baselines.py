@@ -236,7 +236,7 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
 Out = Annotated[Path, typer.Option("--out", help="Folder for trainings and results.")]
 Config = Annotated[str, typer.Option("--config", help="Preset to train on.")]
-ALL_METHODS, FIRST = list(METHODS), [0]
+ALL_METHODS, FIRST_SEED = list(METHODS), [0]
 
 
 @app.command()
@@ -246,7 +246,7 @@ def run(
     config: Config = "geo_patrol",
     seed: Annotated[
         list[int], typer.Option(min=0, help="Of all random streams; several times: a run of each.")
-    ] = FIRST,
+    ] = FIRST_SEED,
     steps: Annotated[int, typer.Option(min=1, help="Environment steps in all.")] = 4_000_000,
     minutes: Annotated[float | None, typer.Option(min=1e-3, help="Training time in all, instead of --steps.")] = None,
     out: Out = _OUT,

@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; ``python -m benchmarks.experiments
 exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Tournaments and trainings
-that are complete are not repeated, searches are, unless ``--no-searches`` keeps their results. ``python -m benchmarks.experiments publish`` writes the tables from the
-stored results.
+that are complete are not repeated, searches are, unless ``--no-searches`` keeps their results. ``python -m
+benchmarks.experiments publish`` writes the tables from the stored results.
 """
 
 import hashlib
