@@ -8,7 +8,7 @@ docs/baselines.md.
 import hashlib
 import json
 import os
-import shutil
+import zipfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -23,6 +23,8 @@ from benchmarks.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, 
 from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
 from geo_patrol.cli.output import plain_errors
+from geo_patrol.errors import PolicyError
+from geo_patrol.files import atomic_path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
 
@@ -33,6 +35,7 @@ PUBLISHED = Path(__file__).with_name("baselines.jsonl")
 """The results that the document shows: every run with its curve, command and the hash of its weights."""
 PLOT = ROOT / "docs" / "pictures" / "exploitability.svg"
 RESULTS = "results.jsonl"
+WEIGHTS = "weights.zip"
 BOUNDS = "bounds.jsonl"
 CROSS_PLAY = "cross-play-{}.json"
 _RESPONSE_SEED = 1_000  # apart from the seeds of runs
@@ -322,21 +325,50 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
 @app.command()
 @plain_errors
 def publish(out: Out = _OUT) -> None:
-    """Write the tables and the plot of all results into docs, and the results themselves beside this file."""
+    """Write tables and plot of the results into docs, the results beside this file, and the weights to weights.zip.
+
+    What is published of configurations without results in the folder stays.
+    """
     runs = read_runs(out)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
-    text = DOCUMENT.read_text(encoding="utf-8")
-    block = tables(runs, read_lines(out / BOUNDS, Bound))
+    pack_weights(runs, out)
+    text, published = DOCUMENT.read_text(encoding="utf-8"), PUBLISHED.read_text(encoding="utf-8").splitlines()
     for config in sorted({found.config for found in runs}):
+        chosen = [found for found in runs if found.config == config]
+        block = tables(chosen, read_lines(out / BOUNDS, Bound))
         if (played := out / CROSS_PLAY.format(config)).exists():
-            block += f"\n\nOn `{config}` against each other:\n\n" + cross_play_table(
-                json.loads(played.read_text("utf-8"))
-            )
-    if draw(runs, PLOT):
-        block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
-    DOCUMENT.write_text(put_between_markers(text, block), encoding="utf-8")
-    shutil.copyfile(out / RESULTS, PUBLISHED)
+            block += f"\n\nAgainst each other:\n\n{cross_play_table(json.loads(played.read_text('utf-8')))}"
+        if draw(chosen, PLOT):
+            block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
+        text = put_between_markers(text, block, config)
+        published = [line for line in published if json.loads(line)["config"] != config]
+        published += [found.model_dump_json() for found in chosen]
+    DOCUMENT.write_text(text, encoding="utf-8")
+    PUBLISHED.write_text("\n".join(published) + "\n", encoding="utf-8")
+
+
+def pack_weights(runs: Sequence[Run], out: Path) -> None:
+    """Write the weights of all runs, averaged ones too, to an archive with a file for ``sha256sum --check``.
+
+    Raises:
+        PolicyError: a file is not that of its run.
+    """
+    hashes = {}
+    with atomic_path(out / WEIGHTS) as partial, zipfile.ZipFile(partial, "w") as archive:
+
+        def add(name: str, content: bytes) -> None:
+            archive.writestr(zipfile.ZipInfo(name), content)  # without the time: the same weights are the same bytes
+
+        for found in runs:
+            last = out / found.file
+            for file in sorted(last.parent.glob(f"{last.stem}*{last.suffix}")):
+                name, content = file.relative_to(out).as_posix(), file.read_bytes()
+                hashes[name] = hashlib.sha256(content).hexdigest()
+                add(name, content)
+            if hashes.get(found.file) != found.sha256:
+                raise PolicyError(f"{last}: these are not the weights of its run, whose SHA-256 is {found.sha256}")
+        add("SHA256SUMS", "".join(f"{digest}  {name}\n" for name, digest in hashes.items()).encode())
 
 
 if __name__ == "__main__":

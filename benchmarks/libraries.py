@@ -322,7 +322,7 @@ def arena(out: Out = _OUT) -> None:
         options: dict[str, Any] = {"input_names": ["onehot"], "dynamic_axes": {"onehot": {0: "n"}}}
         torch.onnx.export(network, (example,), str(ROOT / file), dynamo=False, **options)
         result = play_arena(f"onnx:{file}")
-        write_json((ROOT / file).with_suffix(".json"), result.to_dict())
+        write_json(str((ROOT / file).with_suffix(".json")), result.to_dict())
         print(f"{result.agent}: {result.total}")
 
 

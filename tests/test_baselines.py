@@ -1,5 +1,8 @@
 """The baselines' driver: aggregates, the table, and results that are not trained again."""
 
+import zipfile
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -8,9 +11,11 @@ from benchmarks import baseline_methods, baselines, satellites
 from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
 from benchmarks.baselines import (
     RESULTS,
+    WEIGHTS,
     Bound,
     Run,
     app,
+    append_line,
     cross_play_table,
     draw,
     interquartile_mean,
@@ -136,19 +141,65 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     first, second = read_runs(tmp_path)
     assert (first.seed, second.seed, first.sha256[:8]) == (3, 4, "9a129038")
     assert first.command.endswith("--seed 3 --steps 100")
-    document = tmp_path / "baselines.md"
-    document.write_text("before\n<!-- benchmarks: begin -->\nold\n<!-- benchmarks: end -->\nafter\n")
-    monkeypatch.setattr(baselines, "DOCUMENT", document)
-    monkeypatch.setattr(baselines, "PUBLISHED", tmp_path / "published.jsonl")
-    assert CliRunner().invoke(app, ["publish", "--out", str(tmp_path)]).exit_code == 0
-    assert "| mmd | 2 | 100 |" in document.read_text()
     assert (tmp_path / RESULTS).read_text().count("\n") == 2
-    assert (tmp_path / "published.jsonl").read_text() == (tmp_path / RESULTS).read_text()
     timed = [*arguments[:-4], "--minutes", "1.5", "--out", str(tmp_path)]
     for _ in range(2):
         assert CliRunner().invoke(app, timed).exit_code == 0
     assert trained[2:] == [Job("mmd", "case1", 0, time_limit=1.5)]
     assert read_runs(tmp_path)[-1].command.endswith("--seed 0 --minutes 1.5")
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """A document and its results, of ``duel`` and ``case1``; and a folder with a run of ``case1``."""
+    document = tmp_path / "baselines.md"
+    blocks = [f"<!-- {config}: begin -->\nold\n<!-- {config}: end -->\n" for config in ("duel", "case1")]
+    document.write_text("".join(blocks))
+    results = tmp_path / "published.jsonl"
+    results.write_text('{"config":"duel","of":"an earlier version"}\n{"config":"case1"}\n')
+    monkeypatch.setattr(baselines, "DOCUMENT", document)
+    monkeypatch.setattr(baselines, "PUBLISHED", results)
+    folder = tmp_path / "out" / "case1-mmd"
+    folder.mkdir(parents=True)
+    for name in ("policy.safetensors", "policy-average.safetensors", "checkpoint.pt"):
+        (folder / name).write_bytes(name.encode())
+    digest = sha256(b"policy.safetensors").hexdigest()
+    append_line(tmp_path / "out" / RESULTS, make_run(file="case1-mmd/policy.safetensors", sha256=digest))
+    return tmp_path
+
+
+def test_results_are_published_and_those_of_other_configurations_stay(published):
+    assert CliRunner().invoke(app, ["publish", "--out", str(published / "out")]).exit_code == 0
+    text = (published / "baselines.md").read_text()
+    assert "<!-- duel: begin -->\nold\n" in text
+    assert "| mmd | 1 | 100 |" in text
+    other, ours = (published / "published.jsonl").read_text().splitlines()
+    assert other == '{"config":"duel","of":"an earlier version"}'
+    assert ours + "\n" == (published / "out" / RESULTS).read_text()
+
+
+def test_weights_are_packed_with_their_hashes(published):
+    out = published / "out"
+    packed = []
+    for _ in range(2):
+        assert CliRunner().invoke(app, ["publish", "--out", str(out)]).exit_code == 0
+        packed.append((out / WEIGHTS).read_bytes())
+    assert packed[0] == packed[1]
+    with zipfile.ZipFile(out / WEIGHTS) as archive:
+        lines = archive.read("SHA256SUMS").decode().splitlines()
+        hashes = {name: sha256(archive.read(name)).hexdigest() for name in archive.namelist()[:-1]}
+    assert lines == [f"{digest}  {name}" for name, digest in hashes.items()]
+    assert list(hashes) == ["case1-mmd/policy-average.safetensors", "case1-mmd/policy.safetensors"]
+
+
+def test_weights_of_another_run_are_not_published(published):
+    (published / "out" / "case1-mmd" / "policy.safetensors").write_bytes(b"other")
+    before = (published / "baselines.md").read_text()
+    result = CliRunner().invoke(app, ["publish", "--out", str(published / "out")])
+    assert result.exit_code == 2
+    assert "these are not the weights of its run" in result.output.replace("\n", " ")
+    assert (published / "baselines.md").read_text() == before
+    assert not (published / "out" / WEIGHTS).exists()
 
 
 def test_wrong_methods_are_named(tmp_path):

@@ -10,8 +10,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from geo_patrol import AgentError, make_agent, make_vec, play_match
+from benchmarks import libraries
+from geo_patrol import AgentError, evaluation, make_agent, make_vec, play_match
 from geo_patrol.agents.isolation.agent import make_match_agent
+from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
+from geo_patrol.evaluation.arena import ArenaResult, read_result
 
 ROOT = Path(__file__).parents[2]
 OWN = Path(__file__).with_name("own_networks.py")
@@ -111,3 +114,34 @@ def test_from_training_to_an_onnx_file_that_plays(tmp_path):
     name = f"onnx:{weights.with_suffix('.onnx')}"
     command = ["-m", "geo_patrol", "match", name, "scripted", "--config", "case1", "--games", "4", "--json", "-"]
     assert '"failures": []' in run(*command, folder=tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own, of TorchScript and of its export
+def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
+    for package in ("onnx", "onnxruntime"):
+        pytest.importorskip(package)
+    entered = tmp_path / "benchmarks" / "arena"
+    entered.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(libraries, "ROOT", tmp_path)
+    monkeypatch.setattr(libraries, "RESULTS", entered)
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(1591, 32), torch.nn.ReLU(), torch.nn.Linear(32, 308))
+    torch.jit.trace(network, torch.zeros(2, 1591)).save(tmp_path / "mine.pt")
+    result = ArenaResult.model_validate_json((ROOT / "benchmarks" / "arena" / "random.json").read_bytes())
+    played = []
+    monkeypatch.setattr(evaluation, "play_arena", lambda agent: played.append(agent) or result)
+
+    libraries.arena(tmp_path)
+
+    assert played == ["onnx:benchmarks/arena/mine.onnx"]
+    assert (entered / "mine.onnx").stat().st_size < 2.1 * (1591 * 32 + 32 * 308)
+    assert read_result(entered / "mine.json") == result
+
+    envs = make_vec("geo_patrol", 8, observation="onehot")
+    observations, infos = envs.reset(seed=0)
+    trained = NetworkAgent("mine", TorchNetwork(lambda onehot: network(onehot)))  # noqa: PLW0108 - the parameter's name
+    exported, trained = (
+        agent.order_probabilities(observations, infos["action_mask"]) for agent in (make_agent(played[0]), trained)
+    )
+    np.testing.assert_allclose(exported, trained, atol=2e-3)  # half precision
