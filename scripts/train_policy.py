@@ -1,4 +1,4 @@
-"""Train the weights that ``policy:base`` plays anew, in about fourteen hours on one thread.
+"""Train the weights that ``policy:base`` plays anew, in about seventeen hours on one thread.
 
 python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
@@ -37,8 +37,12 @@ FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rin
 CASES = tuple(f"case{number}" for number in range(1, 6))
 SPECIALISTS = ("case1", "case2", "case3", "case5")
 """Presets with a policy of their own. That of case 5 plays case 4 too: their rules differ little."""
-FURTHER = ("case1", "case2")
-"""Of these, those that are trained further."""
+ROUNDS: Mapping[str, tuple[str, ...]] = {
+    "case1": ("itself", "itself", "nothing", "nothing"),
+    "case2": ("itself", "itself", "itself"),
+    "case3": ("nothing", "nothing", "nothing"),
+}
+"""Of these, those that are trained further, each round against one more response, and what the response starts from."""
 PRESETS = ("od2d", "king_of_the_hill", *CASES)
 MOSTLY_GEO_PATROL = ("geo_patrol",) * 4 * len(PRESETS) + PRESETS
 """Four fifths of the games on the main preset."""
@@ -128,7 +132,7 @@ class Recipe:
         rivals = (general, broad, cases)
         policies = {preset: self.specialize_on(preset, broad, (*rivals, *responses[preset])) for preset in self.cases}
         return {
-            preset: self.train_further(preset, (*rivals, *trained)) if preset in FURTHER else trained[-1]
+            preset: self.train_further(preset, (*rivals, *trained)) if preset in ROUNDS else trained[-1]
             for preset, trained in policies.items()
         }
 
@@ -180,30 +184,36 @@ class Recipe:
     def train_further(self, preset: str, rivals: tuple[Path, ...]) -> Path:
         """Train the last of some policies on, and return the file of the policy.
 
-        First with an entropy bonus that stays, then twice with one that vanishes, which makes policies stronger. All policies so
-        far stay among the opponents, and with them responses to the policy so far: without them, each round only learned to beat
-        the ones before.
+        First with an entropy bonus that stays, then in rounds with one that vanishes, which makes policies stronger. All policies
+        so far stay among the opponents, and with them responses to the policy so far: without them, each round only learned to
+        beat the ones before. Responses from nothing find what those that start from the policy are too far from; rounds against
+        them have a larger entropy bonus, and the average of the last two policies has the strengths of both.
         """
-        policy = self.train_steadily(f"{preset}-steady", 10, preset, rivals[-1], _names(rivals), seed=5)
-        for number in (1, 2):
-            response = self.respond(f"response-{preset}-{number}", preset, policy, policy, 5)
-            rivals = (*rivals, policy, response)
-            policy = self.train(
-                f"{preset}-round{number}",
-                9,
-                (preset,),
-                eval_config=preset,
-                seed=8 + number,
-                initial_policy=str(policy),
-                num_envs=512,
-                self_play_fraction=0.3,
-                num_past_policies=8,
-                opponents=("scripted", "raider", "raider:defenders=3", "mixed"),
-                extra_opponents=_names(rivals),
-                ent_coef=0.01,
-                score_coef=0.3,
+        policies = [self.train_steadily(f"{preset}-steady", 10, preset, rivals[-1], _names(rivals), seed=5)]
+        from_nothing = False
+        for number, start in enumerate(ROUNDS[preset], 1):
+            from_nothing = start == "nothing"
+            begin, minutes = (None, 10) if from_nothing else (policies[-1], 5)
+            response = self.respond(f"response-{preset}-{number}", preset, policies[-1], begin, minutes)
+            rivals = (*rivals, policies[-1], response)
+            policies.append(
+                self.train(
+                    f"{preset}-round{number}",
+                    10,
+                    (preset,),
+                    eval_config=preset,
+                    seed=8 + number,
+                    initial_policy=str(policies[-1]),
+                    num_envs=512,
+                    self_play_fraction=0.3,
+                    num_past_policies=8,
+                    opponents=("scripted", "raider", "raider:defenders=3", "mixed"),
+                    extra_opponents=_names(rivals),
+                    ent_coef=0.02 if from_nothing else 0.01,
+                    score_coef=0.3,
+                )
             )
-        return policy
+        return self.average(f"{preset}-further", *policies[-2:], 0.5) if from_nothing else policies[-1]
 
     def train_steadily(
         self, stage: str, minutes: float, preset: str, begin: Path, rivals: tuple[str, ...], **settings: Any
