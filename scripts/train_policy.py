@@ -190,7 +190,6 @@ class Recipe:
         them have a larger entropy bonus, and the average of the last two policies has the strengths of both.
         """
         policies = [self.train_steadily(f"{preset}-steady", 10, preset, rivals[-1], _names(rivals), seed=5)]
-        from_nothing = False
         for number, start in enumerate(ROUNDS[preset], 1):
             from_nothing = start == "nothing"
             begin, minutes = (None, 10) if from_nothing else (policies[-1], 5)
@@ -213,7 +212,8 @@ class Recipe:
                     score_coef=0.3,
                 )
             )
-        return self.average(f"{preset}-further", *policies[-2:], 0.5) if from_nothing else policies[-1]
+        is_average = ROUNDS[preset][-1] == "nothing"
+        return self.average(f"{preset}-further", *policies[-2:], 0.5) if is_average else policies[-1]
 
     def train_steadily(
         self, stage: str, minutes: float, preset: str, begin: Path, rivals: tuple[str, ...], **settings: Any

@@ -140,8 +140,8 @@ def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
 
     envs = make_vec("geo_patrol", 8, observation="onehot")
     observations, infos = envs.reset(seed=0)
-    trained = NetworkAgent("mine", TorchNetwork(lambda onehot: network(onehot)))  # noqa: PLW0108 - the parameter's name
+    agent = NetworkAgent("mine", TorchNetwork(lambda onehot: network(onehot)))  # noqa: PLW0108 - the parameter's name
     exported, trained = (
-        agent.order_probabilities(observations, infos["action_mask"]) for agent in (make_agent(played[0]), trained)
+        each.order_probabilities(observations, infos["action_mask"]) for each in (make_agent(played[0]), agent)
     )
     np.testing.assert_allclose(exported, trained, atol=2e-3)  # half precision
