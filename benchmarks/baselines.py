@@ -332,9 +332,14 @@ def publish(out: Out = _OUT) -> None:
     runs = read_runs(out)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
-    pack_weights(runs, out)
+    configs = sorted({found.config for found in runs})
     text, published = DOCUMENT.read_text(encoding="utf-8"), PUBLISHED.read_text(encoding="utf-8").splitlines()
-    for config in sorted({found.config for found in runs}):
+    if missing := [config for config in configs if f"<!-- {config}: begin" not in text]:
+        raise typer.BadParameter(
+            f"{DOCUMENT.name} has no section for the results on {', '.join(missing)}", param_hint="--out"
+        )
+    pack_weights(runs, out)
+    for config in configs:
         chosen = [found for found in runs if found.config == config]
         block = tables(chosen, read_lines(out / BOUNDS, Bound))
         if (played := out / CROSS_PLAY.format(config)).exists():

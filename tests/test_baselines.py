@@ -202,6 +202,17 @@ def test_weights_of_another_run_are_not_published(published):
     assert not (published / "out" / WEIGHTS).exists()
 
 
+def test_results_without_a_section_in_the_document_are_refused_before_anything_is_written(published):
+    out = published / "out"
+    append_line(out / RESULTS, make_run(config="case2", file="case1-mmd/policy.safetensors"))
+    before = (published / "baselines.md").read_text()
+    result = CliRunner().invoke(app, ["publish", "--out", str(out)])
+    assert result.exit_code == 2
+    assert "has no section for the results on case2" in " ".join(result.output.replace("│", " ").split())
+    assert (published / "baselines.md").read_text() == before
+    assert not (out / WEIGHTS).exists()
+
+
 def test_wrong_methods_are_named(tmp_path):
     result = CliRunner().invoke(app, ["run", "--method", "mdd", "--out", str(tmp_path)])
     assert result.exit_code == 2
