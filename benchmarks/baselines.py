@@ -207,7 +207,10 @@ def _describe(scores: list[float], form: str) -> str:
 
 
 def draw(runs: Sequence[Run], path: Path) -> bool:
-    """Draw the exact exploitability over the steps, a line for each method; return False if no run has it."""
+    """Draw the exact exploitability over the steps, a panel for each method; return False if no run has it.
+
+    Grey lines are seeds, the blue one is their interquartile mean with its interval.
+    """
     groups = defaultdict(list)
     for run in runs:
         if EXPLOITABILITY in run.curve[-1]:
@@ -218,20 +221,24 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "geo_patrol"
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for method, members in sorted(groups.items()):
+    rows = -(-len(groups) // 3)
+    figure = Figure(figsize=(8, 0.5 + 2.2 * rows), layout="constrained")
+    panels = figure.subplots(rows, 3, sharex=True, sharey=True, squeeze=False).flat
+    for (method, members), axes in zip(sorted(groups.items()), panels, strict=False):
         curves = [[point for point in run.curve if EXPLOITABILITY in point] for run in members]
         points = list(zip(*curves, strict=True))
-        steps = [np.mean([point["steps"] for point in each]) for each in points]
-        estimates, low, high = np.array(
-            [interquartile_mean([point[EXPLOITABILITY] for point in each]) for each in points]
-        ).T
-        axes.plot(steps, estimates, marker=".", label=f"{method}, {len(members)} seeds")
-        axes.fill_between(steps, low, high, alpha=0.15)
-    axes.set(xlabel="environment steps", ylabel="exact exploitability", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside right upper", fontsize="small")
+        steps = [np.mean([point["steps"] for point in each]) / 1e6 for each in points]
+        scores = np.array([[point[EXPLOITABILITY] for point in each] for each in points])
+        estimates, low, high = np.array([interquartile_mean(each) for each in scores.tolist()]).T
+        axes.plot(steps, scores, color="0.6", linewidth=0.8)
+        axes.plot(steps, estimates, color="tab:blue", marker=".")
+        axes.fill_between(steps, low, high, color="tab:blue", alpha=0.15)
+        axes.set(title=f"{method}, {len(members)} seeds", ylim=(0, 1.02))
+        axes.grid(alpha=0.3)
+    for axes in panels:
+        axes.set_axis_off()
+    figure.supxlabel("million environment steps", fontsize="medium")
+    figure.supylabel("exact exploitability", fontsize="medium")
     figure.savefig(path, metadata={"Date": None})
     return True
 
@@ -346,6 +353,7 @@ def publish(out: Out = _OUT) -> None:
             block += f"\n\nAgainst each other:\n\n{cross_play_table(json.loads(played.read_text('utf-8')))}"
         if draw(chosen, PLOT):
             block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
+            block += "\n\nGrey lines are seeds, the blue one is their interquartile mean with its interval."
         text = put_between_markers(text, block, config)
         published = [line for line in published if json.loads(line)["config"] != config]
         published += [found.model_dump_json() for found in chosen]
