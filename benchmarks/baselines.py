@@ -234,6 +234,7 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
         axes.plot(steps, estimates, color="tab:blue", marker=".")
         axes.fill_between(steps, low, high, color="tab:blue", alpha=0.15)
         axes.set(title=f"{method}, {len(members)} seeds", ylim=(0, 1.02))
+        axes.tick_params(labelbottom=True)  # the panel below may be empty
         axes.grid(alpha=0.3)
     for axes in panels:
         axes.set_axis_off()
