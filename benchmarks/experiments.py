@@ -101,7 +101,7 @@ def run(
             "scores_as_alpha": _scores_as_alpha(tournament).tolist(),
         }
     if searches:
-        results["searches"] = [
+        matches = [
             {
                 "search": search,
                 "opponent": opponent,
@@ -109,6 +109,8 @@ def run(
             }
             for search, opponent, count in SEARCHES
         ]
+        # a search by the clock is as strong as its processor is fast
+        results["searches"] = {"versions": versions(), "processor": processor_name(), "seed": SEED, "matches": matches}
     _write_results(results)
 
 
@@ -256,7 +258,7 @@ def _table_of_presets(presets: dict[str, dict[str, Any]]) -> str:
     return f"{markdown(['%', *columns], rows)}\n\n{paragraph(f'Its weakest pairings: {weakest}.')}"
 
 
-def _table_of_searches(searches: list[dict[str, Any]]) -> str:
+def _table_of_searches(searches: dict[str, Any]) -> str:
     rows = [
         [
             f"`{row['search']}`",
@@ -265,9 +267,11 @@ def _table_of_searches(searches: list[dict[str, Any]]) -> str:
             f"{100 * row['won']:.1f}% ({100 * row['interval'][0]:.1f}-{100 * row['interval'][1]:.1f}%)",
             f"{100 * row['score']:.1f}%",
         ]
-        for row in searches
+        for row in searches["matches"]
     ]
-    return markdown(["", "against", "games", "won", "score, a draw one half"], rows)
+    table = markdown(["search", "against", "games", "won, 95% interval", "score, a draw one half"], rows)
+    note = f"Seed {searches['seed']}; processor: {searches['processor']}."
+    return f"{table}\n\n{paragraph(note)}"
 
 
 def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
