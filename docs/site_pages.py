@@ -35,8 +35,8 @@ STATIC = Path(__file__).parent / "_static" / "generated"
 GENERATED = Path(__file__).parent / "reference" / "generated"
 PACKAGES = {
     "geo_patrol": "The names that most programs need.",
-    "geo_patrol.geo_patrol_v0": "PettingZoo's environments.",
     "geo_patrol.envs": "The environments' classes, whose methods and attributes these are.",
+    "geo_patrol.geo_patrol_v0": "PettingZoo's environments.",
     "geo_patrol.agents": "Agents, and what they have to provide.",
     "geo_patrol.agents.networks": "Networks of your own as agents.",
     "geo_patrol.agents.policy": "Trained policies of the package's own format.",

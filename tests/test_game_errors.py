@@ -11,6 +11,7 @@ from strategies import arrange, small
 from geo_patrol import (
     ConfigError,
     Game,
+    Games,
     Order,
     OrderError,
     RecordingError,
@@ -147,6 +148,11 @@ def test_seed(seed):
         with pytest.raises(ValueError, match=message):
             env.reset(seed=seed)
         assert env.save() == before
+
+
+def test_a_seed_that_is_an_array_of_no_dimension():
+    with pytest.raises(ValueError, match=re.escape("seed must be a non-negative integer, got array(5)")):
+        Games("case1", 2, seed=np.array(5))
 
 
 @pytest.mark.parametrize("encoding", ["one_hot", None, ["tokens"]])

@@ -25,7 +25,7 @@ _COMPILED = [
     _PACKAGE / "board.py",
     *sorted(_PACKAGE.glob("engine/*.py")),
     *sorted(_PACKAGE.glob("agents/scripted/*.py")),
-    *(_PACKAGE / "flight" / name for name in ("rules.py", "solver.py")),
+    *(_PACKAGE / "flight" / name for name in ("mission.py", "rules.py", "solver.py")),
     _PACKAGE / "agents" / "search.py",
     *sorted(_PACKAGE.glob("solving/*.py")),
 ]
@@ -131,11 +131,6 @@ class _CheckedFile(IndexDataCacheFile):
         stamp, overloads = self._read(self._index_path) or (None, {})
         return overloads if stamp == self._source_stamp else {}
 
-    @property
-    def has_code(self) -> bool:
-        """Whether code is stored."""
-        return bool(self._load_index())
-
     def _save_index(self, overloads: dict[Any, str]) -> None:
         with self._open_for_write(self._index_path) as file:
             file.write(self._dump((self._source_stamp, overloads)))
@@ -162,7 +157,7 @@ class CheckedCache(FunctionCache):
     def has_code(self) -> bool:
         """Whether code of the function is stored, for arguments of some types."""
         file: Any = self._cache_file
-        return bool(file.has_code)
+        return bool(file._load_index())  # noqa: SLF001 - of the class above
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store compiled code; where that fails it is used by this process alone."""

@@ -19,7 +19,7 @@ from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.setup import sampled_config
 from geo_patrol.errors import OrderError
 from geo_patrol.games import Games
-from geo_patrol.position import Position, restore_game, save_game
+from geo_patrol.position import Position, check_saved, restore_game, save_game
 from geo_patrol.sides import SIDES, Side, enemy_of
 
 _ACTION_SHAPE = state.NUM_SIDES, state.SATELLITES
@@ -257,17 +257,10 @@ class Game:
         Raises:
             OrderError: the side has none of that number.
         """
-        index, game = _side_index(side), self._game
-        last = int(self._rules.patrol_count[index])
-        if isinstance(number, bool) or number not in range(last + 1):
-            raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {last}")
-        return notation.Satellite(
-            id=notation.SatelliteId(side, int(number)),
-            sector=int(game.sector[index, number]),
-            fuel=int(game.fuel[index, number]),
-            ammo=int(game.ammo[index, number]),
-            destroyed=bool(game.destroyed[index, number]),
-        )
+        fleet = self.satellites(side)
+        if isinstance(number, bool) or number not in range(len(fleet)):
+            raise OrderError(f"satellite {number!r}: {side} has 0 (HVA) to {len(fleet) - 1}")
+        return fleet[number]
 
     @property
     def hides_enemies(self) -> bool:
@@ -632,7 +625,9 @@ class Game:
             ConfigError: the configuration is invalid.
         """
         games = Games(config, 1, seed=seed, overrides=overrides)
-        Position.parse(position).write(games)
+        if not isinstance(position, Position):
+            position = check_saved(Position, position, "position")
+        position.write(games)
         return cls.from_games(games, keep_history=keep_history)
 
     def save(self) -> dict[str, Any]:

@@ -58,6 +58,17 @@ def check_seed(seed: Any) -> int:
     return number
 
 
+def check_count(name: str, value: Any, maximum: int) -> int:
+    """Return an integer from 1 to ``maximum``.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= maximum:
+        raise ValueError(f"{name} must be an integer from 1 to {maximum:,}, got {value!r}")
+    return int(value)
+
+
 _NO_OUTPUTS = Outputs(
     results=state.records(steps.RESULT, 0),
     statistics=state.records(steps.STATISTICS, 0),
@@ -137,11 +148,10 @@ class Games:
         seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
         overrides: Overrides | None = None,
     ) -> None:
-        if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MAX_GAMES:
-            raise ValueError(f"n must be an integer from 1 to {MAX_GAMES:,}, got {n!r}")
-        seeds = read_seeds(seed, int(n))
-        self._allocate(load_config(config, overrides), int(n))
-        self.seed_streams(seeds)
+        n = check_count("n", n, MAX_GAMES)
+        seeds = read_seeds(seed, n)
+        self._allocate(load_config(config, overrides), n)
+        self.seed_streams([fresh_seed() if number is None else number for number in seeds])
         self.set_up()
         self.describe()
 
@@ -231,7 +241,7 @@ class Games:
     def variant(self) -> NDArray[np.int64]:
         """(n,) the variant that was sampled for each game, its index in ``config.variants``; -1 if there are none."""
         variants = self.state.rules["variant"]
-        return variants.copy() if self.is_randomized else np.full(len(self), variants[0])
+        return variants.copy() if len(variants) == len(self) else np.full(len(self), variants[0])
 
     @property
     def scores(self) -> NDArray[np.int32]:
@@ -524,7 +534,8 @@ class Games:
         Args:
             seed: an integer s (game i gets s + i), or one for each game; None takes seeds from the operating system.
         """
-        keys = rng.fork_keys(np.array([number % 2**64 for number in read_seeds(seed, len(self))], np.uint64))
+        seeds = [fresh_seed() if number is None else number for number in read_seeds(seed, len(self))]
+        keys = rng.fork_keys(np.array([number % 2**64 for number in seeds], np.uint64))
         self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
         streams = self.state.choices["stream"]
         streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
@@ -617,11 +628,7 @@ class Games:
         self.run(steps.DESCRIBE)
 
     def run(
-        self,
-        task: int,
-        *,
-        actions: NDArray[np.integer[Any]] = _NO_ACTIONS,
-        outputs: Outputs = _NO_OUTPUTS,
+        self, task: int, *, actions: NDArray[np.integer[Any]] = _NO_ACTIONS, outputs: Outputs = _NO_OUTPUTS
     ) -> None:
         """Call the compiled step for all games, see ``engine.steps.step_games``.
 
@@ -708,17 +715,19 @@ def _belief_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return both
 
 
-def read_seeds(seed: Any, n: int) -> list[int]:
-    """Return a seed for each of n games: s, s + 1, ... for an integer s.
+def read_seeds(seed: Any, n: int) -> list[int | None]:
+    """Return a seed for each of n games: s, s + 1, ... for an integer s; None where none is given.
 
     Raises:
-        ValueError: it is neither a non-negative integer nor a sequence of n such.
+        ValueError: it is neither a non-negative integer nor a sequence of such, or None, for each game.
     """
     if seed is None:
-        return [fresh_seed() for _ in range(n)]
+        return [None] * n
+    if isinstance(seed, np.ndarray) and seed.ndim == 0:
+        raise ValueError(f"seed must be a non-negative integer, got {seed!r}")
     if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, (str, bytes)):
         first = check_seed(seed)
         return [first + i for i in range(n)]
     if len(seed) != n:
-        raise ValueError(f"seed must have one element for each of the {n} games, got {len(seed)}")
-    return [check_seed(number) for number in seed]
+        raise ValueError(f"seed must have one seed for each of the {n} games, got {len(seed)}")
+    return [None if number is None else check_seed(number) for number in seed]

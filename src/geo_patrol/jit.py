@@ -67,7 +67,6 @@ def jitable_call(function: _Function) -> _Function:
 
 
 _PIECES = {
-    "geo_patrol.engine.distribution": "exact odds",
     "geo_patrol.engine.legal.sample": "the sampling of actions",
     "geo_patrol.engine.setup.sample": "sampled scenarios",
     "geo_patrol.engine.steps.choose_opponent": "built-in opponents",

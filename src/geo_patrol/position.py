@@ -95,15 +95,6 @@ class Position(BaseModel):
             reasons=int(game["reasons"][index]),
         )
 
-    @classmethod
-    def parse(cls, data: "Position | Mapping[str, Any]", where: str = "position") -> "Position":
-        """Return a position from data.
-
-        Raises:
-            RecordingError: the data are no position; the message names the field.
-        """
-        return data if isinstance(data, Position) else parse_model(cls, data, where, _MAX_FAULTS)
-
     def write(self, games: Games, where: str = "position", *, supplies_are_limited: bool = True) -> None:
         """Set a batch of one, which was just set up, to this position.
 
@@ -177,11 +168,13 @@ FORMAT = "geo_patrol game"
 VERSION = 2
 
 
-class _Data(BaseModel):
+class SavedData(BaseModel):
+    """Data of a save: of exactly these fields, with exactly these types."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _RandomStreams(_Data):
+class _RandomStreams(SavedData):
     key: _UInt64
     counter: _UInt64
     setup_key: _UInt64 | None = None
@@ -195,7 +188,7 @@ class _RandomStreams(_Data):
 _KNOWN_FIELDS = (*FLEET_FIELDS, "destroyed")
 
 
-class _Known(_Data):
+class _Known(SavedData):
     """What a side knows of the enemy, where it does not see everything; values of satellites by number."""
 
     sector: _Fleet
@@ -250,7 +243,7 @@ class _Known(_Data):
         belief.goal_points[enemy], belief.score[enemy] = self.goal_points, self.score
 
 
-class SavedState(_Data):
+class SavedState(SavedData):
     """A saved game without its configuration, as ``save_state`` writes it."""
 
     chance: _RandomStreams
@@ -283,11 +276,7 @@ def save_state(games: Games, index: int = 0) -> dict[str, Any]:
     if games.hides_enemies:
         known["known"] = [_Known.of(games, index, side).model_dump() for side in range(state.NUM_SIDES)]
     return {
-        "chance": {
-            "key": int(game.rng_key),
-            "counter": int(game.rng_counter),
-            **sampled,
-        },
+        "chance": {"key": int(game.rng_key), "counter": int(game.rng_counter), **sampled},
         "position": Position.of(games, index).model_dump(),
         **known,
     }
@@ -369,12 +358,12 @@ def check_saved(model: type[_Model], saved: Any, where: str) -> _Model:
     return parse_model(model, saved, where, max_errors=_MAX_FAULTS)
 
 
-class _GeneratorState(_Data):
+class _GeneratorState(SavedData):
     state: Annotated[int, Field(ge=0, lt=2**128)]
     inc: Annotated[int, Field(ge=0, lt=2**128)]
 
 
-class SavedGenerator(_Data):
+class SavedGenerator(SavedData):
     """The state of a NumPy generator, as ``generator.bit_generator.state`` returns it for ``PCG64``."""
 
     bit_generator: Literal["PCG64"]

@@ -193,7 +193,7 @@ MAX_BYTES = 4 << 20
 MAX_EMPTY_LINES = 10_000
 MAX_FAULTS = 100
 """Games or engagements that differ or cannot be read, after which the rest of a file is not checked."""
-MAX_DRAWS = 2_000_000
+MAX_FILE_DRAWS = 2_000_000
 """Draws of all engagements of a file together."""
 
 
@@ -232,9 +232,10 @@ def _checks(path: Path) -> Iterator[str | None]:
     if first[1].lstrip().startswith("["):
         text, draws = _join(line for _, line in itertools.chain([first], lines)), 0
         for index, item in enumerate(_parse_json(text, "content")):
-            draws += item["draws"] if isinstance(item, dict) and isinstance(item.get("draws"), int) else 0
-            if draws > MAX_DRAWS:
-                raise RecordingError(f"engagement {index}: more than {MAX_DRAWS:,} draws in a file")
+            count = item.get("draws") if isinstance(item, dict) else 0
+            draws += max(count, 0) if isinstance(count, int) else 0
+            if draws > MAX_FILE_DRAWS:
+                raise RecordingError(f"engagement {index}: more than {MAX_FILE_DRAWS:,} draws in a file")
             yield _check_odds(index, item)
         return
     for number, line in itertools.chain([first], lines):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import configs, games, play_on, random_orders, seeds
 
-from geo_patrol import AgentError, Game, Games, OrderError
+from geo_patrol import AgentError, Game, Games, OrderError, load_config
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 
 RANGES = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
@@ -206,6 +206,12 @@ def test_what_an_engagement_leads_to_is_in_its_distribution(game, seed):
         assert played.key in keys
         assert played.phase == distribution.games[keys.index(played.key)].phase != "engagement"
     assert distribution.games[0].save()["chance"] == game.save()["chance"]
+
+
+def test_copies_of_a_sampled_game_have_its_variant():
+    config = load_config({"extends": "case1", "variants": [{"name": "a"}, {"name": "b"}]})
+    game = next(game for seed in range(20) if (game := Game(config, seed=seed)).as_games().variant[0] == 1)
+    assert game.repeat(3).variant.tolist() == [1, 1, 1]
 
 
 def test_the_games_of_a_distribution_are_as_frequent_as_their_probabilities():

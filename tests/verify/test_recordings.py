@@ -526,3 +526,12 @@ def test_odds_with_impossible_values(odds, field, value):
     odds["state"][field][0][0] = value
     with pytest.raises(RecordingError, match=rf"state: {field}\.0\.0"):
         check_odds(read_odds(odds))
+
+
+def test_negative_draws_do_not_raise_the_limit_of_a_file(odds, tmp_path, capsys):
+    from rich.console import Console
+
+    path = tmp_path / "odds.json"
+    path.write_text(json.dumps([{"draws": -(10**12)}, *[odds | {"draws": 1_500_000}] * 2]))
+    assert not check_file(path, Console(stderr=True))
+    assert "more than 2,000,000 draws in a file" in capsys.readouterr().out

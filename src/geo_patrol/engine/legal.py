@@ -92,10 +92,8 @@ def write_attacks(
     collide.
     """
     first_enemy = (1 - side) * state.SATELLITES
-    shot, near_shot = (
-        rules.engagement_cost[side, state.SHOT, state.SAME_SECTOR],
-        rules.engagement_cost[side, state.SHOT, state.ADJACENT_SECTOR],
-    )
+    shot = rules.engagement_cost[side, state.SHOT, state.SAME_SECTOR]
+    near_shot = rules.engagement_cost[side, state.SHOT, state.ADJACENT_SECTOR]
     collision = rules.engagement_cost[side, state.COLLISION, state.SAME_SECTOR]
     near_collision = rules.engagement_cost[side, state.COLLISION, state.ADJACENT_SECTOR]
     for number in range(state.SATELLITES):
@@ -136,10 +134,8 @@ def write_engagements(
     find_neighbours(game, workspace)
     for side in range(state.NUM_SIDES):
         write_attacks(game, rules, side, workspace.neighbours, legal)
-        here, near = (
-            workspace.neighbours[side, state.HVA, state.SAME_SECTOR],
-            workspace.neighbours[side, state.HVA, state.ADJACENT_SECTOR],
-        )
+        here = workspace.neighbours[side, state.HVA, state.SAME_SECTOR]
+        near = workspace.neighbours[side, state.HVA, state.ADJACENT_SECTOR]
         enemies = _FLEET << ((1 - side) * state.SATELLITES)
         if (here | near) & enemies:  # an active enemy threatens the HVA; otherwise nobody may guard
             add_guards(game, rules, side, here >> (side * state.SATELLITES), near >> (side * state.SATELLITES), legal)

@@ -187,10 +187,7 @@ def observation_bounds(
     """Return the highest value of every index of an observation; the lowest is 0 everywhere."""
     last_features = _last_features(hides_enemies)
     if encoding == "tokens":
-        row = [
-            num_sectors(MAX_RING),
-            *(feature.highest * feature.token_scale for feature in SATELLITE_FEATURES),
-        ]
+        row = [num_sectors(MAX_RING), *(feature.highest * feature.token_scale for feature in SATELLITE_FEATURES)]
         tail = [feature.highest * feature.token_scale for feature in last_features]
         return np.minimum(row * OBSERVED_SATELLITES + tail, HIGHEST_TOKEN).astype(np.int16)
     row = [1.0] * num_sectors(outer_ring) + [feature.highest * feature.scale for feature in SATELLITE_FEATURES]

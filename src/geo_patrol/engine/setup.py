@@ -328,23 +328,16 @@ def is_in_fleet(rules: state.Record, side: int, index: int) -> bool:
 
 
 @jitable
-def complete_side(rules: state.Record, side: int) -> None:
-    """Set how many of a side's Patrols take part, and the weight of their fuel if it is automatic."""
-    if rules.patrol_count[side] == 0:  # no count is configured: the whole formation
-        rules.patrol_count[side] = rules.formation[side, 0]
-    fleet = rules.patrol_count[side]
-    if rules.automatic_weight[side]:
-        full = max(fleet * rules.initial_fuel[side, 1], 1)
-        rules.weight[side, 1] = FULL_FLEET_POINTS / full
-        rules.weight_numerator[side, 1] = FULL_FLEET_POINTS
-        rules.weight_denominator[side, 1] = full
-
-
-@jitable
 def complete_rules(rules: state.Record) -> None:
-    """Write what follows from the values of the configuration."""
+    """Write what follows from the configuration: how many Patrols take part, automatic weights, the features."""
     for side in range(state.NUM_SIDES):
-        complete_side(rules, side)
+        if rules.patrol_count[side] == 0:  # no count is configured: the whole formation
+            rules.patrol_count[side] = rules.formation[side, 0]
+        if rules.automatic_weight[side]:
+            full = max(rules.patrol_count[side] * rules.initial_fuel[side, 1], 1)
+            rules.weight[side, 1] = FULL_FLEET_POINTS / full
+            rules.weight_numerator[side, 1] = FULL_FLEET_POINTS
+            rules.weight_denominator[side, 1] = full
     write_rule_features(rules)
 
 

@@ -80,11 +80,8 @@ RULES = np.dtype(
         ("code_rules", "i8"),  # 1: as the published implementation, 0: as the books
         ("forfeit", "i8"),  # 1: an illegal order loses the game, 0: it is a noop
         ("sensor_range", "i8", (NUM_SIDES,)),  # steps in which a side sees enemies; 0: it sees everything
-        (
-            "formation",
-            "i8",
-            (NUM_SIDES, 1 + PATROLS),
-        ),  # number of Patrols, then the azimuth offset from the goal of each, and of those that a larger count adds
+        # Number of Patrols, then the azimuth offset from the goal of each, and of those that a larger count adds.
+        ("formation", "i8", (NUM_SIDES, 1 + PATROLS)),
         ("patrol_count", "i8", (NUM_SIDES,)),  # Patrols that take part, those nearest to the goal sector
         ("initial_fuel", "i8", (NUM_SIDES, 2)),  # HVA, Patrol
         ("initial_ammo", "i8", (NUM_SIDES, 2)),
@@ -99,11 +96,8 @@ RULES = np.dtype(
         ("weight", "f8", (NUM_SIDES, 2)),  # points per unit of fuel: HVA, Patrol
         ("weight_numerator", "i8", (NUM_SIDES, 2)),  # the same exactly
         ("weight_denominator", "i8", (NUM_SIDES, 2)),
-        (
-            "onehot_features",
-            "f4",
-            (NUM_SIDES, NUM_RULE_FEATURES),
-        ),  # what observations hold of the rules, seen by each side
+        # What observations hold of the rules, seen by each side.
+        ("onehot_features", "f4", (NUM_SIDES, NUM_RULE_FEATURES)),
         ("token_features", "i2", (NUM_SIDES, NUM_RULE_FEATURES)),
     ],
     align=True,

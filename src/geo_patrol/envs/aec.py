@@ -9,7 +9,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
@@ -21,15 +21,13 @@ from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.errors import RecordingError
 from geo_patrol.game import Game
-from geo_patrol.position import check_saved
+from geo_patrol.position import SavedData, check_saved
 
 _Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Numbers = dict[str, FiniteFloat]
 
 
-class _SavedAec(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SavedAec(SavedData):
     format: Literal["geo_patrol AEC environment"]
     version: Annotated[int, Field(ge=1, le=1)]
     environment: dict[str, Any]
@@ -208,11 +206,6 @@ class OrderEnforced(OrderEnforcingWrapper[str, Any, NDArray[np.int64]]):  # type
         self._has_reset = True
 
 
-def raw_env(config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> AecGeoPatrol:
-    """Make the AEC environment; arguments are those of ``ParallelGeoPatrol``."""
-    return AecGeoPatrol(config, **options)
-
-
 def env(config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> OrderEnforced:
-    """Make the AEC environment with PettingZoo's check of the order of calls; arguments as for ``raw_env``."""
-    return OrderEnforced(raw_env(config, **options))
+    """Make the AEC environment with PettingZoo's check of the order of calls; arguments as for ``AecGeoPatrol``."""
+    return OrderEnforced(AecGeoPatrol(config, **options))

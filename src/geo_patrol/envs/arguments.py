@@ -12,7 +12,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import show, suggest
-from geo_patrol.games import Games, check_seed
+from geo_patrol.games import Games
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
@@ -138,17 +138,6 @@ def _to_codes(orders: NDArray[Any]) -> NDArray[np.int64]:
     return np.require(orders, np.int64, ["C", "A", "W"])  # the one kind of array that the engine is compiled for
 
 
-def check_count(name: str, value: Any, maximum: int) -> int:
-    """Return an integer from 1 to ``maximum``.
-
-    Raises:
-        ValueError: it is not one.
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= maximum:
-        raise ValueError(f"{name} must be an integer from 1 to {maximum:,}, got {value!r}")
-    return int(value)
-
-
 def check_seats(seats: Any, *, has_opponent: bool) -> Seats:
     """Return the seats, with their default resolved.
 
@@ -218,22 +207,3 @@ def read_reset_mask(mask: Any, games: int, sides: int) -> NDArray[np.bool_]:
     if not mask.any():
         raise ValueError("reset_mask selects no environment: select at least one")
     return by_game[:, 0].copy()
-
-
-def read_seeds(seed: Any, games: int) -> list[int | None]:
-    """Return a seed for each game: s, s + 1, ... for an integer s, None for games that go on with their streams.
-
-    Raises:
-        ValueError: it is neither a non-negative integer nor a sequence of such, or None, for each game.
-    """
-    if seed is None:
-        return [None] * games
-    if isinstance(seed, (int, np.integer)):
-        first = check_seed(seed)
-        return [first + i for i in range(games)]
-    is_list = isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
-    if not is_list or isinstance(seed, (str, bytes)):
-        raise ValueError(f"seed must be a non-negative integer, or one for each game, got {seed!r}")
-    if len(seed) != games:
-        raise ValueError(f"seed must have one seed for each of the {games} games, got {len(seed)}")
-    return [None if single is None else check_seed(single) for single in seed]

@@ -11,18 +11,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from geo_patrol.config.presets import ConfigSource, Overrides, load_config
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.envs.arguments import MaskIn, Reward, check_options, check_start, read_options
+from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start, read_options
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.game import Game
 from geo_patrol.games import Games, check_seed, compiled_step, fresh_seed, make_outputs
-from geo_patrol.position import check_saved, restore_game, save_game
+from geo_patrol.position import SavedData, check_saved, restore_game, save_game
 
 ALPHA, BRAVO = "alpha", "bravo"
 EVENT_INFOS = tuple(f"{whose}{name}" for whose in ("", "enemy_") for name in steps.EVENT_FIELDS)
@@ -75,15 +75,8 @@ class Episodes:
         self.num_envs = num_games * sides
         self.sides = sides
         settings = state.records(steps.SETTINGS, 1)
-        settings[0] = (
-            sides,
-            reward == "outcome",
-            min(max_cycles or 0, 1 << 62),
-            first_seat,
-            alternates,
-            0,
-            counts_events,
-        )
+        limit = min(max_cycles or 0, 1 << 62)
+        settings[0] = sides, reward == "outcome", limit, first_seat, alternates, 0, counts_events
         self.max_cycles, self.counts_events = max_cycles, counts_events
         self.bookkeeping = EpisodeState(state.records(steps.EPISODE, num_games), settings)
         size = observation_size(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
@@ -105,11 +98,7 @@ class Episodes:
         return self.bookkeeping.records
 
     def new_outputs(
-        self,
-        *,
-        zeros: bool = False,
-        sampled: NDArray[np.int64] = _NO_ACTIONS,
-        reuse: Outputs | None = None,
+        self, *, zeros: bool = False, sampled: NDArray[np.int64] = _NO_ACTIONS, reuse: Outputs | None = None
     ) -> Outputs:
         """Allocate the arrays that a step writes, uninitialized but for results and statistics, or all zero.
 
@@ -268,27 +257,25 @@ Shard: TypeAlias = tuple[int, int, state.State, state.Sight | None]
 View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], NDArray[np.void]]
 """Observations (2, size), action masks (2, 11, 28), and results (2,) of layout ``steps.RESULT``."""
 
-_Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
+SavedStream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
 _Code = Annotated[int, Field(ge=0, lt=state.ORDERS)]
 EventCounts = Annotated[list[Annotated[int, Field(ge=0, le=state.SATELLITES)]], Field(min_length=2, max_length=2)]
 """Shots, hits or losses of both sides in the phase last played, in saves."""
-_Orders = Annotated[list[_Code], Field(min_length=state.SATELLITES, max_length=state.SATELLITES)]
+SavedOrders = Annotated[list[_Code], Field(min_length=state.SATELLITES, max_length=state.SATELLITES)]
 
 
-class _SavedEnvironment(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SavedEnvironment(SavedData):
     format: Literal["geo_patrol environment"]
     version: Annotated[int, Field(ge=1, le=1)]
     game: dict[str, Any]
-    sampler: _Stream
-    opponent: _Stream
-    sampled: Annotated[list[_Orders], Field(min_length=2, max_length=2)] | None
+    sampler: SavedStream
+    opponent: SavedStream
+    sampled: Annotated[list[SavedOrders], Field(min_length=2, max_length=2)] | None
     cycles: Annotated[int, Field(ge=0, lt=2**31)]
     difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
-    shots: EventCounts = [0, 0]
-    hits: EventCounts = [0, 0]
-    losses: EventCounts = [0, 0]
+    shots: EventCounts = Field(default=[0, 0])
+    hits: EventCounts = Field(default=[0, 0])
+    losses: EventCounts = Field(default=[0, 0])
     bravos_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
 
@@ -312,12 +299,8 @@ class SingleGame:
 
     Args:
         config: a preset's name, a path, a mapping or a ``GameConfig``.
-        overrides: single values of the configuration.
-        encoding: encoding of the observations.
-        reward: "score" (change of the score difference) or "outcome" (-1, 0 or 1 at the end).
-        mask_in: where the environment returns action masks.
-        max_cycles: phases after which an unfinished game is truncated; None never does.
-        counts_events: whether infos count the shots, the hits and the losses of the phase just played.
+        options: those of ``ParallelGeoPatrol``; the ones about rendering are not read.
+        mask_in: where the environment returns action masks unless the options say so.
 
     Attributes:
         has_more_infos: whether infos have more than ``make_infos`` returns, see ``add_infos``.
@@ -326,20 +309,12 @@ class SingleGame:
         ConfigError, ValueError: an argument is invalid.
     """
 
-    def __init__(
-        self,
-        config: ConfigSource,
-        overrides: Overrides | None,
-        encoding: Encoding,
-        reward: Reward,
-        mask_in: MaskIn,
-        max_cycles: int | None,
-        counts_events: bool,
-    ) -> None:
-        check_encoding(encoding)
-        check_options(mask_in, reward, max_cycles, counts_events)
-        self.config = load_config(config, overrides)
-        self.mask_in = mask_in
+    def __init__(self, config: ConfigSource, options: GameOptions, mask_in: MaskIn) -> None:
+        encoding, reward = check_encoding(options.get("observation", "onehot")), options.get("reward", "score")
+        max_cycles, counts_events = options.get("max_cycles"), options.get("count_events", False)
+        self.mask_in = options.get("mask_in", mask_in)
+        check_options(self.mask_in, reward, max_cycles, counts_events)
+        self.config = load_config(config, options.get("overrides"))
         self.episodes = Episodes(
             self.config, 1, encoding, reward=reward, max_cycles=max_cycles, counts_events=counts_events
         )

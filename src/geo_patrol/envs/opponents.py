@@ -8,8 +8,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from geo_patrol.agents import Agent, make_agent, protocol
+from geo_patrol.agents import Agent, protocol
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import Overrides
 from geo_patrol.engine import steps
 from geo_patrol.engine.observe import Encoding
@@ -95,7 +96,7 @@ class OpponentTable:
         for known, agent in zip(self._specs, self._agents, strict=True):
             if agent is not None and _is_same(known, spec):
                 return agent
-        return protocol.check_agent(make_agent(spec) if isinstance(spec, str) else spec, "opponent")
+        return as_agent(spec, "opponent")
 
     def _add(self, spec: Opponent, agent: Agent) -> int:
         for index, known in enumerate(self._specs):

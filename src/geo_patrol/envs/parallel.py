@@ -85,24 +85,15 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
         EzPickle.__init__(self, config, **options)
         check_names(options, GameOptions, "config")
-        observation, mask_in = options.get("observation", "onehot"), options.get("mask_in", "obs")
         self.render_mode = options.get("render_mode")
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
-        self.single = SingleGame(
-            config,
-            options.get("overrides"),
-            observation,
-            options.get("reward", "score"),
-            mask_in,
-            options.get("max_cycles"),
-            options.get("count_events", False),
-        )
+        self.single = SingleGame(config, options, "obs")
         self._orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         self._orders_of_alpha, self._orders_of_bravo = self._orders
         self.possible_agents = list(_AGENTS)
         self.agents: list[str] = []
-        vector = box(self.config, observation)
-        space: spaces.Space[Any] = masked(vector) if mask_in == "obs" else vector
+        vector = box(self.config, self.single.episodes.encoding)
+        space: spaces.Space[Any] = masked(vector) if self.single.mask_in == "obs" else vector
         self.observation_spaces = {ALPHA: space, BRAVO: copy.deepcopy(space)}  # seeded each by itself
         self.action_spaces = {agent: OrderSpace() for agent in _AGENTS}
         self.hides_enemies = self.config.hides_enemies

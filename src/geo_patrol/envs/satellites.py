@@ -15,7 +15,7 @@ from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_agent_orders, check_choice
-from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, Rendered
+from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import box, masked
@@ -64,12 +64,7 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
     Version history: v0, first release.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "geo_patrol_satellites_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": RENDER_FPS,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata | {"name": "geo_patrol_satellites_v0"}
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
         EzPickle.__init__(self, config, **options)

@@ -7,10 +7,11 @@ import gymnasium
 import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from geo_patrol.agents import Agent, make_agent
-from geo_patrol.agents.protocol import SeededAgent, call_agent, check_agent, compute_actions
+from geo_patrol.agents import Agent
+from geo_patrol.agents.protocol import SeededAgent, call_agent, compute_actions
+from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
@@ -20,16 +21,14 @@ from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game import Game
 from geo_patrol.games import check_seed
-from geo_patrol.position import SavedGenerator, check_saved
+from geo_patrol.position import SavedData, SavedGenerator, check_saved
 from geo_patrol.sides import SIDES
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
 _SEATS = (ALPHA, BRAVO)
 
 
-class _SavedSolo(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SavedSolo(SavedData):
     format: Literal["geo_patrol solo environment"]
     version: Annotated[int, Field(ge=1, le=1)]
     environment: dict[str, Any]
@@ -84,25 +83,16 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     ) -> None:
         EzPickle.__init__(self, config, opponent=opponent, seat=seat, **options)
         check_names(options, GameOptions, "config", "opponent", "seat")
-        observation, mask_in = options.get("observation", "onehot"), options.get("mask_in", "info")
         self.render_mode = options.get("render_mode")
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         check_choice("seat", seat, get_args(Seat))
-        self.opponent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
-        self._single = SingleGame(
-            config,
-            options.get("overrides"),
-            observation,
-            options.get("reward", "score"),
-            mask_in,
-            options.get("max_cycles"),
-            options.get("count_events", False),
-        )
+        self.opponent = as_agent(opponent, "opponent")
+        self._single = SingleGame(config, options, "info")
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True
-        vector = box(self.config, observation)
-        self.observation_space = masked(vector) if mask_in == "obs" else vector
+        vector = box(self.config, self._single.episodes.encoding)
+        self.observation_space = masked(vector) if self._single.mask_in == "obs" else vector
         self.action_space = OrderSpace()
 
     @property

@@ -17,49 +17,16 @@ MASK_SHAPE = (SATELLITES, ORDERS)
 FLAT_MASK_SHAPE = (SATELLITES * ORDERS,)
 
 
-class OrderSpace(spaces.MultiDiscrete):
-    """Orders of one side: an order code, 0 to 27, for each of eleven satellites, as int64.
-
-    ``sample`` accepts the action mask of an observation, an (11, 28) array.
-    """
-
-    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
-        super().__init__([ORDERS] * SATELLITES, dtype=np.int64, seed=seed)
+class _Orders(spaces.MultiDiscrete):
+    """Orders of one side or of many."""
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
         """Sample orders: for each satellite one of the allowed ones, all with equal probabilities.
 
         Args:
-            mask: (11, 28) or (308,) array, 1 where an order is allowed; None allows all. A tuple of eleven arrays, as
-                ``MultiDiscrete`` takes, is accepted too. A satellite without an allowed order gets a noop.
-            probability: as in ``MultiDiscrete``.
-
-        Raises:
-            ValueError: the mask has another shape.
-        """
-        if probability is not None:
-            return super().sample(mask=mask, probability=probability)
-        if mask is None:
-            return self.np_random.integers(ORDERS, size=SATELLITES)
-        masks = np.asarray(mask, np.int8)
-        if masks.shape not in (MASK_SHAPE, FLAT_MASK_SHAPE):
-            raise ValueError(f"mask must have shape {MASK_SHAPE}, got {masks.shape}")
-        orders: NDArray[np.int64] = sample_legal(masks.reshape(1, *MASK_SHAPE), self.np_random)[0]
-        return orders
-
-
-class BatchedOrderSpace(spaces.MultiDiscrete):
-    """Orders of many environments, (num_envs, 11) int64: the batched ``OrderSpace`` of Gymnasium's ``batch_space``."""
-
-    def __init__(self, num_envs: int, seed: int | np.random.Generator | None = None) -> None:
-        super().__init__(np.full((num_envs, SATELLITES), ORDERS), dtype=np.int64, seed=seed)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
-        """Sample orders: for each satellite one of the allowed ones, all with equal probabilities.
-
-        Args:
-            mask: (num_envs, 11, 28) or (num_envs, 308) array, 1 where an order is allowed; None allows all. A satellite
-                without an allowed order gets a noop.
+            mask: (11, 28) or (308,) for one side, 1 where an order is allowed, or with an axis of environments before it;
+                None allows all. For one side a tuple of eleven arrays, as ``MultiDiscrete`` takes, is accepted too. A
+                satellite without an allowed order gets a noop.
             probability: as in ``MultiDiscrete``.
 
         Raises:
@@ -69,10 +36,27 @@ class BatchedOrderSpace(spaces.MultiDiscrete):
             return super().sample(mask=mask, probability=probability)
         if mask is None:
             return self.np_random.integers(ORDERS, size=self.shape)
-        masks, num_envs = np.asarray(mask, np.int8), self.shape[0]
-        if masks.shape not in ((num_envs, *MASK_SHAPE), (num_envs, *FLAT_MASK_SHAPE)):
-            raise ValueError(f"mask must have shape {(num_envs, *MASK_SHAPE)}, got {masks.shape}")
-        return sample_legal(masks.reshape(num_envs, *MASK_SHAPE), self.np_random)
+        masks, sides = np.asarray(mask, np.int8), self.shape[:-1]
+        if masks.shape not in ((*sides, *MASK_SHAPE), (*sides, *FLAT_MASK_SHAPE)):
+            raise ValueError(f"mask must have shape {(*sides, *MASK_SHAPE)}, got {masks.shape}")
+        return sample_legal(masks.reshape(-1, *MASK_SHAPE), self.np_random).reshape(self.shape)
+
+
+class OrderSpace(_Orders):
+    """Orders of one side: an order code, 0 to 27, for each of eleven satellites, as int64.
+
+    ``sample`` accepts the action mask of an observation, an (11, 28) array.
+    """
+
+    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__([ORDERS] * SATELLITES, dtype=np.int64, seed=seed)
+
+
+class BatchedOrderSpace(_Orders):
+    """Orders of many environments, (num_envs, 11) int64: the batched ``OrderSpace`` of Gymnasium's ``batch_space``."""
+
+    def __init__(self, num_envs: int, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(np.full((num_envs, SATELLITES), ORDERS), dtype=np.int64, seed=seed)
 
 
 @batch_space.register(OrderSpace)

@@ -9,21 +9,20 @@ from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from geo_patrol.agents.satellites import own_features
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
 from geo_patrol.engine.observe import check_encoding
-from geo_patrol.engine.state import NUM_SIDES, ORDERS, SATELLITES
+from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import (
     MAX_THREADS,
     MaskIn,
     check_actions,
     check_choice,
-    check_count,
     check_names,
     check_options,
     check_seats,
@@ -31,33 +30,27 @@ from geo_patrol.envs.arguments import (
     read_autoreset,
     read_options,
     read_reset_mask,
-    read_seeds,
 )
-from geo_patrol.envs.episodes import Episodes, EventCounts
+from geo_patrol.envs.episodes import Episodes, EventCounts, SavedOrders, SavedStream
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
 from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.game import Game
-from geo_patrol.games import MAX_GAMES, Games, fresh_seed
-from geo_patrol.position import SavedGenerator, SavedState, check_saved, restore_states, save_state
+from geo_patrol.games import MAX_GAMES, Games, check_count, fresh_seed, read_seeds
+from geo_patrol.position import SavedData, SavedGenerator, SavedState, check_saved, restore_states, save_state
 
 Agents: TypeAlias = Literal["sides", "satellites"]
 
-_Stream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
-_Code = Annotated[int, Field(ge=0, lt=ORDERS)]
-_Orders = Annotated[list[_Code], Field(min_length=SATELLITES, max_length=SATELLITES)]
 _Count = Annotated[int, Field(ge=0, lt=2**62)]
 
 
-class _SavedEpisode(BaseModel):
+class _SavedEpisode(SavedData):
     """The fields of ``engine.steps.EPISODE`` that outlast a step, and the stream of sampled actions."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    sampler: _Stream
-    opponent_stream: _Stream
+    sampler: SavedStream
+    opponent_stream: SavedStream
     total_reward: FiniteFloat
     length: _Count
     score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
@@ -66,9 +59,9 @@ class _SavedEpisode(BaseModel):
     next_seat: Literal[0, 1]
     opponent: Annotated[int, Field(ge=-1, lt=2**31)]
     is_over: Literal[0, 1]
-    shots: EventCounts = [0, 0]
-    hits: EventCounts = [0, 0]
-    losses: EventCounts = [0, 0]
+    shots: EventCounts = Field(default=[0, 0])
+    hits: EventCounts = Field(default=[0, 0])
+    losses: EventCounts = Field(default=[0, 0])
     bravos_total_reward: FiniteFloat = 0.0
     bravos_score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
@@ -78,20 +71,15 @@ _BRAVOS_FIELDS = ("bravos_total_reward", "bravos_score_difference")
 _EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name not in ("sampler", *_BRAVOS_FIELDS))
 
 
-class _SavedVector(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _SavedVector(SavedData):
     format: Literal["geo_patrol vector environment"]
     version: Annotated[int, Field(ge=1, le=1)]
     config: dict[str, Any]
     opponents: list[str]
     games: Annotated[list[SavedState], Field(max_length=MAX_GAMES)]
     episodes: Annotated[list[_SavedEpisode], Field(max_length=MAX_GAMES)]
-    sampled: list[_Orders] | None
+    sampled: list[SavedOrders] | None
     generator: SavedGenerator
-
-
-_FIRST_SEAT = {"both": 0, "alpha": 0, "bravo": 1, "alternate": 0}
 
 
 class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle):
@@ -178,7 +166,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             reward=reward,
             max_cycles=max_cycles,
             counts_events=counts_events,
-            first_seat=_FIRST_SEAT[seats],
+            first_seat=int(seats == "bravo"),
             alternates=seats == "alternate",
         )
         self._sides = NUM_SIDES if seats == "both" else 1

@@ -24,7 +24,7 @@ from geo_patrol.engine.observe import observation_size
 from geo_patrol.engine.state import DRIFT, ENGAGEMENT, GAME, NOOP, NUM_SIDES, ORDERS, SATELLITES
 from geo_patrol.errors import ConfigError, optional_import
 from geo_patrol.games import Games
-from geo_patrol.notation import PHASES, Order
+from geo_patrol.notation import PHASES, Order, codes_in
 from geo_patrol.position import FLEET_FIELDS
 from geo_patrol.sides import SIDES
 
@@ -116,11 +116,8 @@ class PositionRules:
 
     def _legal(self, position: bytes) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """Return the legal order codes of each satellite of each side."""
-        masks = self.read([position]).action_masks()[0]
-        return tuple(
-            tuple(tuple(np.flatnonzero(masks[side, number]).tolist()) for number in range(self.fleets[side]))
-            for side in range(NUM_SIDES)
-        )
+        legal = self.read([position]).state.choices["legal"][0].tolist()
+        return tuple(tuple(map(codes_in, codes[:fleet])) for codes, fleet in zip(legal, self.fleets, strict=True))
 
     def _follow(self, position: bytes, orders: tuple[tuple[int, ...], tuple[int, ...]]) -> Results:
         """Return the positions to which legal orders lead; after an engagement, those after the drift."""

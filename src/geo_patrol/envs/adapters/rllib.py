@@ -1,7 +1,7 @@
-"""The step between RLlib's environment runners and its learner, on whole arrays.
+"""RLlib: a policy of legal orders, games as environments, and runners and learners that work on whole arrays.
 
 RLlib's own pipeline for PPO lengthens every episode by a step, collects each column in a list of episodes, and computes
-values of the lengthened batch, whose additional rows stay in it, masked.
+values of the lengthened batch, whose additional rows stay in it, masked: ``JoinEpisodes`` replaces it.
 """
 
 import itertools
@@ -25,13 +25,22 @@ from geo_patrol.errors import optional_import
 
 with optional_import("rllib"):
     import torch
+    from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
     from ray.rllib.connectors.connector_v2 import ConnectorV2
     from ray.rllib.core import DEFAULT_MODULE_ID
     from ray.rllib.core.columns import Columns
+    from ray.rllib.core.distribution.torch.torch_distribution import TorchDistribution
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
     from ray.rllib.env.single_agent_episode import SingleAgentEpisode
+    from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer
     from ray.rllib.evaluation.postprocessing import Postprocessing
-    from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
+    from ray.rllib.utils.metrics import RLMODULE_INFERENCE_TIMER, WEIGHTS_SEQ_NO
     from ray.rllib.utils.postprocessing.value_predictions import compute_value_targets
+    from ray.tune.registry import register_env
 
 
 class JoinEpisodes(ConnectorV2):
@@ -86,14 +95,6 @@ class JoinEpisodes(ConnectorV2):
         targets = compute_value_targets(values, rewards, terminations, truncations, self._gamma, self._lambda)
         return is_step, targets[is_step]
 
-
-with optional_import("rllib"):
-    import torch
-    from ray.rllib.core.columns import Columns
-    from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
-    from ray.rllib.env.single_agent_episode import SingleAgentEpisode
-    from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer
-    from ray.rllib.utils.metrics import RLMODULE_INFERENCE_TIMER, WEIGHTS_SEQ_NO
 
 SEED_STRIDE = 1_000_003
 """Between the seeds of two runners: their games must differ."""
@@ -279,18 +280,6 @@ def _make_episode(observations: Arrays, columns: Arrays, terminated: bool, trunc
 def _by_env(steps: Iterable[NDArray[Any]]) -> NDArray[Any]:
     """Return arrays of steps, (num_envs, ...) each, as (num_envs, num_steps, ...)."""
     return np.stack(list(steps), axis=1)
-
-
-with optional_import("rllib"):
-    import torch
-    from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-    from ray.rllib.algorithms.ppo import PPOConfig
-    from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
-    from ray.rllib.core.columns import Columns
-    from ray.rllib.core.distribution.torch.torch_distribution import TorchDistribution
-    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-    from ray.rllib.env.multi_agent_env import MultiAgentEnv
-    from ray.tune.registry import register_env
 
 
 Config = TypeVar("Config", bound=AlgorithmConfig)

@@ -1,4 +1,4 @@
-"""A policy for MaskablePPO that draws the orders of all eleven satellites at once.
+"""Stable-Baselines3: many games as its ``VecEnv``, and a policy for MaskablePPO that draws all orders of a side at once.
 
 sb3-contrib makes one distribution a satellite, one after the other, in which most of its time goes. Here they are one
 distribution of shape (slots, 11), with the same probabilities.
@@ -22,6 +22,8 @@ with optional_import("sb3"):
     import torch
     from sb3_contrib.common.maskable.distributions import MaskableCategorical, MaskableMultiCategoricalDistribution
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv
 
 
 class SB3OrderDistribution(MaskableMultiCategoricalDistribution):
@@ -64,10 +66,6 @@ class OrderPolicy(MaskableActorCriticPolicy):
         self.action_dist = SB3OrderDistribution()
         super()._build(lr_schedule)
 
-
-with optional_import("sb3"):
-    from stable_baselines3.common.monitor import Monitor
-    from stable_baselines3.common.vec_env import VecEnv
 
 Indices = int | Iterable[int] | None
 
