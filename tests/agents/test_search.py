@@ -22,6 +22,7 @@ from geo_patrol.engine.state import (
     SHOOT,
 )
 from geo_patrol.games import Games
+from geo_patrol.solving import solve, write_solution
 
 
 def masks_of(games):
@@ -333,11 +334,11 @@ def test_branches_begin_where_the_game_is_and_follow_its_rules():
     assert branches.phase == MOVEMENT
     branches.begin(0, 3, 2)
     orders = masks_of(batch)[0].shape[2] - 1 - masks_of(batch)[0, :, :, ::-1].argmax(axis=2)  # the last that is legal
-    branches.play(np.stack([orders] * 6))
+    branches.games.step(np.stack([orders] * 6))
     batch.step(orders[None])
     for i in range(6):
-        assert (branches.masks[i] == masks_of(batch)[0]).all()
-        assert (branches.observations[i] == batch.observe("tokens")[0]).all()
+        assert (branches.games.action_masks()[i] == masks_of(batch)[0]).all()
+        assert (branches.games.observe("tokens")[i] == batch.observe("tokens")[0]).all()
 
 
 def test_branches_of_a_sample_have_equal_random_numbers_and_samples_differ():
@@ -437,3 +438,11 @@ def test_equal_values_are_decided_by_the_policys_probabilities():
     assert len(candidates) == 32
     assert (log_probs == -(candidates == PROGRADE).sum(axis=1)).all()
     assert (orders == PROGRADE).sum() == -log_probs.max() < -log_probs[0]
+
+
+def test_the_enemy_may_be_known_as_an_agent_that_plans(tmp_path):
+    """Such as a solution, which reads the positions themselves, in the engagement after a movement too."""
+    write_solution(tmp_path / "duel.safetensors", solve(load_config("duel", {"turn_limit": 2})))
+    search = f"search:rollouts=40,enemy=solved:{tmp_path / 'duel.safetensors'},propose=policy:base"
+    match = play_match(search, "idle", config="duel", overrides={"turn_limit": 2}, games=4, seed=0)
+    assert len(match) == 4

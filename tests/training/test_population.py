@@ -92,3 +92,10 @@ def test_a_response_meets_the_equilibrium_of_the_others(config, monkeypatch):
         grow(config, 2)
     base = str(config.out / "policies" / "000.safetensors")
     assert opponents == [({f"policy:{base}": 1.0}, base, config.seed + 1)]
+
+
+def test_scripts_that_differ_behind_a_dot_have_folders_of_their_own(config):
+    scripts = ("raider:lead=0.3", "raider:lead=0.7")
+    meta_game = grow(config.replace(opponents=scripts), 1)
+    assert meta_game.results.keys() == {(0, 1), (0, 2)}
+    assert {path.name for path in (config.out / "matches").iterdir()} == {"000 raider lead=0.3", "000 raider lead=0.7"}

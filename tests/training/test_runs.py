@@ -38,3 +38,10 @@ def test_seeds_are_trained_as_alone_and_only_once(small_config, tmp_path, monkey
 def test_runs_in_the_same_folder_are_refused(small_config):
     with pytest.raises(ConfigError, match="two runs have the same folder"):
         train_runs([small_config(), small_config(seed=3)], executor=InlineExecutor())
+
+
+def test_saved_policies_of_a_run_in_a_worker_come_back(small_config):
+    config = small_config(save_policies=True)
+    (curve,) = train_runs([config], "idle", executor=InlineExecutor(), console=QUIET)
+    saved = {path.name for path in (config.out / "policies").iterdir()}
+    assert saved >= {f"{point.steps:012d}.safetensors" for point in curve}

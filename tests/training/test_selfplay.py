@@ -153,6 +153,8 @@ def test_an_opponent_that_is_an_object_must_be_stateless_and_have_its_own_name(s
         train_best_response(make_agent("mixed"), small_config())
     with pytest.raises(ConfigError, match="two opponents are called 'idle': give them different names"):
         train_best_response({IdleAgent(): 1, IdleAgent(): 1}, small_config())
+    with pytest.raises(ConfigError, match="two opponents are called 'idle': give them different names"):
+        train_best_response({IdleAgent(): 1, "idle": 1}, small_config())
     with pytest.raises(
         ConfigError, match="an opponent must be an agent's name or an Agent, got the PyTorch module Linear"
     ):
@@ -219,3 +221,8 @@ def test_exploit(tmp_path):
     assert data["lower_bound"]["win_rate"] > 0.8
     assert data["curve"][-1]["win_rate"] == data["lower_bound"]["win_rate"]
     assert read_weights(tmp_path / "policy.safetensors")
+
+
+def test_configurations_with_and_without_hidden_enemies_are_trained_together(small_config):
+    (*_, last) = train(small_config(config=("case1", "geo_patrol_hidden")), Console(quiet=True))
+    assert last.steps >= 6 * 16 * 64

@@ -149,11 +149,9 @@ _TYPES: dict[str, dict[str, DTypeLike]] = {
 _SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
     **{
         encoding: tuple(
-            dict.fromkeys(
-                (observation_size(encoding, ring, hides_enemies=hides_enemies),)
-                for hides_enemies in (False, True)
-                for ring in range(1, MAX_RING + 1)
-            )
+            (observation_size(encoding, ring, hides_enemies=hides_enemies),)
+            for hides_enemies in (False, True)
+            for ring in range(1, MAX_RING + 1)
         )
         for encoding in ENCODINGS
     },
@@ -184,9 +182,8 @@ class OnnxNetwork:
         # Optimising would compute constants when the file is loaded, as large as it likes; plain layers are as fast without.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 4  # its errors are exceptions as well
-        options.add_session_config_entry(
-            "session.load_model_format", "ONNX"
-        )  # not its own format, which is not checked
+        # Not its own format, which is not checked.
+        options.add_session_config_entry("session.load_model_format", "ONNX")
         try:
             self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as error:
@@ -238,7 +235,8 @@ def _check_input(node: Any) -> DTypeLike:
     if node.type not in types:
         raise PolicyError(f"its input {node.name!r} is a {node.type}: it must be a {' or '.join(types)}")
     if not any(_may_be(node.shape, shape) for shape in shapes):
-        raise PolicyError(f"its input {node.name!r} has shape {_show_shape(node.shape)}: {_batch_of(shapes[0])}")
+        right = f"{_show_shape(['n', *shapes[0]])}, with a dynamic first axis, the batch"
+        raise PolicyError(f"its input {node.name!r} has shape {_show_shape(node.shape)}: it must be {right}")
     return types[node.type]
 
 
@@ -254,8 +252,7 @@ def _check_output(outputs: Any) -> str:
     if not node.type.startswith("tensor(") or not any(_may_be(node.shape, shape) for shape in LOGIT_SHAPES):
         shape = f"a {node.type} of shape {_show_shape(node.shape)}"
         raise PolicyError(f"its first output, {show(node.name)}, is {shape}: it must be the logits, {SHAPES_OF_LOGITS}")
-    name: str = node.name
-    return name
+    return str(node.name)
 
 
 def _may_be(declared: list[Any], shape: tuple[int, ...]) -> bool:
@@ -263,11 +260,6 @@ def _may_be(declared: list[Any], shape: tuple[int, ...]) -> bool:
     if not declared or len(declared) != 1 + len(shape) or isinstance(declared[0], int):
         return not declared
     return all(not isinstance(size, int) or size == right for size, right in zip(declared[1:], shape, strict=True))
-
-
-def _batch_of(shape: tuple[int, ...]) -> str:
-    sizes = ", ".join(map(str, ("n", *shape)))
-    return f"it must be ({sizes}), with a dynamic first axis, the batch"
 
 
 def _show_shape(declared: list[Any]) -> str:

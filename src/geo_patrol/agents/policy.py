@@ -222,24 +222,15 @@ def read_policies(path: str | Path) -> Policies:
 
 
 def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
-    """Read a file of weights.
+    """Read a file of one policy.
 
     Raises:
-        PolicyError: it is too large, is no such file, or holds something else.
+        PolicyError: it is too large, is no such file, or holds something else, such as several policies.
         OSError: it cannot be read.
     """
-    return parse_weights(read_limited(path, MAX_FILE_SIZE), str(path))
-
-
-def parse_weights(content: bytes, where: str) -> dict[str, NDArray[np.float32]]:
-    """Return the weights that a file's content holds.
-
-    Raises:
-        PolicyError: it is too long, or holds something else.
-    """
-    policies = parse_policies(content, where).weights
+    policies = read_policies(path).weights
     if len(policies) > 1:
-        raise PolicyError(f"{where}: {len(policies)} policies; it must be a file of one")
+        raise PolicyError(f"{path}: {len(policies)} policies; it must be a file of one")
     return policies[0]
 
 
@@ -289,13 +280,8 @@ def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
 
 
 def _check_mixture_weights(mixture_weights: NDArray[Any], where: str) -> None:
-    is_right = (
-        mixture_weights.ndim == 1
-        and mixture_weights.dtype.kind == "f"
-        and np.isfinite(mixture_weights).all()
-        and (mixture_weights >= 0).all()
-    )
-    if not is_right or not mixture_weights.sum() > 0 or not np.isfinite(mixture_weights.sum(dtype=np.float64)):
+    is_list = mixture_weights.ndim == 1 and mixture_weights.dtype.kind == "f"
+    if not is_list or not (mixture_weights >= 0).all() or not 0 < mixture_weights.sum(dtype=np.float64) < np.inf:
         raise PolicyError(f"{where}: {MIXTURE_WEIGHTS} must be numbers of at least 0, one for each policy, not all 0")
 
 
@@ -341,16 +327,12 @@ def check_weights(weights: Weights, where: str) -> None:
             raise PolicyError(f"{where}: {name} holds numbers that are not finite in float32")
 
 
+_DATA = resources.files("geo_patrol.agents") / "data"
+
+
 def shipped_names() -> tuple[str, ...]:
     """Return the names of the policies that come with the package."""
-    folder = resources.files("geo_patrol.agents") / "data"
-    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
-
-
-def read_shipped(name: str) -> Policies:
-    """Read a policy that comes with the package, such as ``base``, as ``read_policies`` does."""
-    file = resources.files("geo_patrol.agents") / "data" / f"{name}{SUFFIX}"
-    return parse_policies(file.read_bytes(), file.name)
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in _DATA.iterdir() if file.name.endswith(SUFFIX)))
 
 
 Floats = NDArray[np.float32]
@@ -404,7 +386,7 @@ def score_orders(
     """Score the legal orders of all satellites that have a choice.
 
     Args:
-        weights: arrays as ``weights.shapes`` says.
+        weights: arrays as ``shapes`` says.
         observations: (n, size), in the encoding "tokens".
         masks: (n, 11, 28), 1 where an order is legal.
 
@@ -816,7 +798,8 @@ def load_policies(source: str | Path) -> Policies:
     """
     shipped = shipped_names()
     if str(source) in shipped:
-        return read_shipped(str(source))
+        file = _DATA / f"{source}{SUFFIX}"
+        return parse_policies(file.read_bytes(), file.name)
     if not Path(source).is_file():
         raise PolicyError(
             f"there is no policy {str(source)!r}; a policy is the path of a file of weights, or one of those that come with "

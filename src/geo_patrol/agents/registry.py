@@ -12,7 +12,7 @@ from geo_patrol.agents.policy import read_policy
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, ScriptedStyle, TurtleAgent, make_raider
 from geo_patrol.agents.scripted.script import read_parameters
-from geo_patrol.agents.search import Critic, LookaheadAgent, SearchAgent, read_search
+from geo_patrol.agents.search import Critic, LookaheadAgent, Search, SearchAgent, read_search
 from geo_patrol.agents.solved import read_solved
 from geo_patrol.errors import suggest
 
@@ -22,14 +22,12 @@ class _AgentKind(NamedTuple):
 
     make: Callable[..., Agent]
     parameters: type[Any] | None = None
-    """The NamedTuple that ``make`` takes, if the name has parameters."""
-    parse: Callable[[str], Agent] | None = None
-    """Makes an agent from the text after the colon, where that is not a list of parameters."""
+    """What ``make`` takes, if the name has parameters: a NamedTuple of them, or ``str``, the text after the colon as it is."""
 
 
-def _make_search(text: str) -> Agent:
+def _make_search(text: str | None = None) -> Agent:
     """Make a searching agent from the text after the colon, with the agents that it names."""
-    search = read_search(text)
+    search = Search() if text is None else read_search(text)
     proposer = _make_builtin(search.propose) if search.propose else None
     enemy = _make_builtin(search.enemy) if search.enemy else None
     if isinstance(proposer, Critic):
@@ -44,10 +42,10 @@ _ENTRIES: dict[str, _AgentKind] = {
     "raider": _AgentKind(make_raider, Raid),
     "mixed": _AgentKind(MixedAgent),
     "scripted": _AgentKind(ScriptedAgent, ScriptedStyle),
-    "search": _AgentKind(SearchAgent, parse=_make_search),
-    "policy": _AgentKind(read_policy, parse=read_policy),
-    "level": _AgentKind(LevelAgent, parse=LevelAgent),
-    "solved": _AgentKind(read_solved, parse=read_solved),
+    "search": _AgentKind(_make_search, str),
+    "policy": _AgentKind(read_policy, str),
+    "level": _AgentKind(LevelAgent, str),
+    "solved": _AgentKind(read_solved, str),
 }
 
 
@@ -104,8 +102,6 @@ def _make_builtin(name: str) -> Agent:
     entry = _ENTRIES[base]
     if not colon:
         return entry.make()
-    if entry.parse is not None:
-        return entry.parse(text)
     if entry.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
-    return entry.make(read_parameters(name, text, entry.parameters))
+    return entry.make(text if entry.parameters is str else read_parameters(name, text, entry.parameters))

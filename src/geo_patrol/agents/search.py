@@ -4,15 +4,16 @@ import copy
 import math
 import re
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, Self, runtime_checkable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from geo_patrol.agents.basic import StatelessPlanner
-from geo_patrol.agents.protocol import Agent, compute_actions
+from geo_patrol.agents.protocol import Agent, compute_actions, copy_games
 from geo_patrol.agents.scripted import Raid, ScriptedAgent
 from geo_patrol.agents.scripted.paths import Paths, find_table, path_costs_of
 from geo_patrol.agents.scripted.raiders import RaidPlan, make_raid_plan, order_side, raid_tactics
@@ -26,9 +27,6 @@ from geo_patrol.game import Game
 from geo_patrol.jit import jit, jitable, jitable_call
 from geo_patrol.notation import PHASES
 from geo_patrol.sides import SIDES
-
-if TYPE_CHECKING:
-    from geo_patrol.games import Games
 
 __all__ = ["Advice", "Critic", "LookaheadAgent", "Search", "SearchAgent", "Searcher"]
 
@@ -278,10 +276,8 @@ def roll_out(decision: Decision, survivors: state.IntArray, first: int, count: i
     """
     root, rules, side = decision.root[0], decision.rules[0], decision.side
     workspace, plan = state.make_workspace(rules.outer_ring), make_raid_plan()
-    legal, orders = (
-        np.empty((state.NUM_SIDES, state.SATELLITES), np.int32),
-        np.empty((state.NUM_SIDES, state.SATELLITES), np.int64),
-    )
+    legal = np.empty((state.NUM_SIDES, state.SATELLITES), np.int32)
+    orders = np.empty((state.NUM_SIDES, state.SATELLITES), np.int64)
     buffers = RolloutBuffers(np.empty_like(legal), orders, workspace, plan)
     write_legal_orders(root, rules, workspace, legal)
     game, num_scripts = decision.work[0], len(decision.enemy_tactics)
@@ -394,9 +390,7 @@ def sample_actions(
     position = game.as_games()
     observations = np.repeat(position.observe(agent.observation)[:, side], num_samples, axis=0)
     masks = np.repeat(position.action_masks()[:, side], num_samples, axis=0)
-    agent.reset(np.ones(num_samples, np.bool_))
-    games = [game] * num_samples
-    return compute_actions(agent, agent.name, observations, masks, generator, lambda: games, side).clip(0)
+    return _act(agent, observations, masks, generator, lambda: [game] * num_samples, side)
 
 
 _MAX_SAMPLES = 4096  # of one candidate
@@ -457,10 +451,6 @@ class Branches:
         self._root, self.side, self._key = game, side, key
         self.phase = PHASES.index(game.phase)
         """The phase that is played first, MOVEMENT or ENGAGEMENT."""
-        self.begin(0, 0, 1)
-
-    def __len__(self) -> int:
-        return len(self.games)
 
     def begin(self, first: int, samples: int, copies: int) -> None:
         """Take samples * copies copies of the position; the copies of one sample have the same random stream.
@@ -470,29 +460,14 @@ class Branches:
             samples: how many samples.
             copies: copies of each.
         """
-        self.games: Games = self._root.repeat(samples * copies)
-        keys = [mix(np.uint64(stream_number(self._key, np.uint64(first + i)))) for i in range(samples)]
+        self.games = self._root.repeat(samples * copies)
+        keys = [mix(_subkey(self._key, np.uint64(first + i))) for i in range(samples)]
         self.games.state.games["rng_key"] = np.repeat(np.array(keys, np.uint64), copies)
         self.games.state.games["rng_counter"] = 0
 
-    @property
-    def observations(self) -> NDArray[np.int16]:
-        """The observations of both sides of each copy after the last phase, (n, 2, size), in tokens."""
-        return self.games.observe("tokens")
-
-    @property
-    def masks(self) -> NDArray[np.int8]:
-        """The legal orders of both sides of each copy after the last phase, (n, 2, 11, 28)."""
-        return self.games.action_masks()
-
-    def play(self, orders: NDArray[np.int64]) -> None:
-        """Play one phase of all copies with the orders of both sides, (n, 2, 11)."""
-        self.games.step(orders)
-
     def put_outcomes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return estimates, (n,), replaced by 1 (won), 0 (drawn) or -1 (lost) where the game is over."""
-        values[:] = np.where(self.games.is_over, self.games.returns[:, self.side], values)
-        return values
+        return np.where(self.games.is_over, self.games.returns[:, self.side], values)
 
 
 class LookaheadAgent(Searcher):
@@ -513,21 +488,18 @@ class LookaheadAgent(Searcher):
         super().__init__(search)
         self._critic = critic
         self._enemies = ((critic, 3.0), (ScriptedAgent(), 1.0)) if enemies is None else tuple(enemies)
-        self._seconds_per_evaluation = {
-            state.MOVEMENT: _FIRST_SECONDS_PER_EVALUATION,
-            state.ENGAGEMENT: _FIRST_SECONDS_PER_EVALUATION,
-        }
+        self._seconds_per_evaluation = dict.fromkeys((state.MOVEMENT, state.ENGAGEMENT), _FIRST_SECONDS_PER_EVALUATION)
 
     def _decide(self, game: Game, side: int, mask: NDArray[np.int8], key: np.uint64) -> NDArray[np.int64]:
         """Return the orders of one side in one game."""
         deadline = time.perf_counter() + self.seconds
-        generator = np.random.default_rng(int(np.uint64(stream_number(key, _LOOKAHEAD_PROPOSALS))))
+        generator = np.random.default_rng(int(_subkey(key, _LOOKAHEAD_PROPOSALS)))
         games = game.as_games()
         observations, masks = games.observe("tokens")[0], games.action_masks()[0]
         candidates, log_probs = self._propose(observations[side], mask, generator)
         expected = self._expect(game, 1 - side, observations[1 - side], masks[1 - side], generator)
-        branches = Branches(game, side, np.uint64(stream_number(key, _BRANCHES)))
-        answers = np.random.default_rng(int(np.uint64(stream_number(key, _ANSWERS))))
+        branches = Branches(game, side, _subkey(key, _BRANCHES))
+        answers = np.random.default_rng(int(_subkey(key, _ANSWERS)))
 
         survivors = np.arange(num_to_evaluate(len(candidates), self._affordable(deadline, 0, branches.phase)))
         values = np.zeros((len(survivors), _MAX_SAMPLES))
@@ -610,43 +582,48 @@ class LookaheadAgent(Searcher):
         """Play ``count`` samples of each candidate to the end of the turn, and return their values, (c, count)."""
         start = time.perf_counter()
         branches.begin(first, count, len(candidates))
+        games, own, enemy = branches.games, branches.side, 1 - branches.side
         numbers = np.arange(first, first + count) % len(expected.orders)
         orders = np.empty((count, len(candidates), state.NUM_SIDES, state.SATELLITES), np.int64)
-        own, enemy = branches.side, 1 - branches.side
         orders[:, :, own] = candidates
         orders[:, :, enemy] = expected.orders[numbers, None]
-        branches.play(orders.reshape(-1, state.NUM_SIDES, state.SATELLITES))
+        games.step(orders.reshape(-1, state.NUM_SIDES, state.SATELLITES))
         if branches.phase == state.MOVEMENT:  # the engagement follows in the same turn
-            branches.play(self._answer(branches, expected.agents[numbers].repeat(len(candidates)), generator))
-        estimates = self._critic.value(branches.observations.reshape(len(branches) * state.NUM_SIDES, -1)).astype(
-            np.float64
-        )
+            games.step(self._answer(branches, expected.agents[numbers].repeat(len(candidates)), generator))
+        seen = games.observe("tokens").reshape(len(games) * state.NUM_SIDES, -1)
+        estimates = self._critic.value(seen).astype(np.float64)
         # Each side's estimate errs towards itself in positions that are new to it: their difference errs less.
         values = branches.put_outcomes((estimates[own :: state.NUM_SIDES] - estimates[enemy :: state.NUM_SIDES]) / 2)
-        self._seconds_per_evaluation[branches.phase] = (time.perf_counter() - start) / len(branches)
+        self._seconds_per_evaluation[branches.phase] = (time.perf_counter() - start) / len(games)
         return values.reshape(count, len(candidates)).T
 
     def _answer(
         self, branches: Branches, agents: NDArray[np.int64], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Return the orders of both sides after a movement, (n, 2, 11); ``agents``, (n,): who plays the enemy."""
-        orders = np.empty((len(branches), state.NUM_SIDES, state.SATELLITES), np.int64)
-        own, enemy = branches.side, 1 - branches.side
-        orders[:, own] = _act(self._critic, branches.observations[:, own], branches.masks[:, own], generator)
+        games, own, enemy = branches.games, branches.side, 1 - branches.side
+        seen, masks = games.observe("tokens"), games.action_masks()
+        orders = np.empty((len(games), state.NUM_SIDES, state.SATELLITES), np.int64)
+        orders[:, own] = _act(self._critic, seen[:, own], masks[:, own], generator, partial(copy_games, games), own)
         for number, (agent, _) in enumerate(self._enemies):
             rows = np.flatnonzero(agents == number)
             if len(rows):
-                seen, masks = branches.observations[rows, enemy], branches.masks[rows, enemy]
-                orders[rows, enemy] = _act(agent, seen, masks, generator)
+                copies = partial(copy_games, games, rows)
+                orders[rows, enemy] = _act(agent, seen[rows, enemy], masks[rows, enemy], generator, copies, enemy)
         return orders
 
 
 def _act(
-    agent: Agent, observations: NDArray[Any], masks: NDArray[np.int8], generator: np.random.Generator
+    agent: Agent,
+    observations: NDArray[Any],
+    masks: NDArray[np.int8],
+    generator: np.random.Generator,
+    games: Callable[[], Sequence[Game]],
+    side: int,
 ) -> NDArray[np.int64]:
-    """Return the orders of an agent in unrelated positions, (n, 11)."""
+    """Return the orders of an agent's side in unrelated positions, (n, 11); ``games`` is only called for planners."""
     agent.reset(np.ones(len(masks), np.bool_))
-    return compute_actions(agent, agent.name, observations, masks, generator).clip(0)
+    return compute_actions(agent, agent.name, observations, masks, generator, games, side).clip(0)
 
 
 def num_to_evaluate(candidates: int, positions: int) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.protocol import agent_name
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
 from geo_patrol.training.config import TrainingConfig
@@ -107,7 +108,7 @@ class TrainingEnvs:
         self._rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
         self.num_envs = int(bounds[-1])
         first = [env.reset(seed=seed + _SEED_STRIDE * i) for i, env in enumerate(self.envs)]
-        self.observations = np.concatenate([observations for observations, _ in first])
+        self.observations = np.concatenate([observations[:, :TOKEN_SIZE] for observations, _ in first])
         self.masks = np.concatenate([infos["action_mask"] for _, infos in first])
 
     def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -120,7 +121,8 @@ class TrainingEnvs:
         rewards, dones = np.empty(self.num_envs, np.float32), np.empty(self.num_envs, np.bool_)
         for env, league, rows in zip(self.envs, self._leagues, self._rows, strict=True):
             start = time.perf_counter()
-            self.observations[rows], rewards[rows], dones[rows], _, infos = env.step(actions[rows])
+            observations, rewards[rows], dones[rows], _, infos = env.step(actions[rows])
+            self.observations[rows] = observations[:, :TOKEN_SIZE]
             self.masks[rows] = infos["action_mask"]
             self.seconds += time.perf_counter() - start
             episode, finished = infos["finished_episode"], infos["_finished_episode"]

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from geo_patrol.agents import policy
-from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE, Encoding
+from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import ConfigError
 
@@ -158,17 +159,13 @@ def sample_actions(network: PolicyNetwork, observations: Tensor, masks: Tensor) 
     return actions, log_probs, values
 
 
-class TrainingAgent:
+class TrainingAgent(StatelessAgent):
     """A network as an agent: a past policy in the league, or the current one in an evaluation."""
 
-    observation: Encoding = "tokens"
     stateless = True
 
     def __init__(self, network: PolicyNetwork, name: str) -> None:
         self.network, self.name = network, name
-
-    def reset(self, new_games: NDArray[np.bool_]) -> None:
-        """Do nothing: it remembers nothing."""
 
     def act(
         self,

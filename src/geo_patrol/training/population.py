@@ -7,8 +7,9 @@ can be among its opponents.
 """
 
 import json
+import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
@@ -134,23 +135,26 @@ class Population:
 
     def play(self) -> MetaGame:
         """Play the matches that are missing, and return the results of all."""
-        policies = tuple(f"policy:{file}" for file in self.files)
-        scripts = self._scripts
+        files, scripts = self.files, self._scripts
+        policies = tuple(f"policy:{file}" for file in files)
         columns = (*policies, *scripts)
+        names = [*(file.stem for file in files), *(re.sub(r"[/\\:]", " ", script) for script in scripts)]
         results = {}
         with ProcessExecutor(self._processes) if self._executor is None else nullcontext(self._executor) as executor:
-            for row, column in _pairings(len(policies), len(columns)):
-                results[row, column] = self._play_match(row, columns[row], columns[column], executor)
+            for row in range(len(policies)):
+                for column in range(row + 1, len(columns)):
+                    folder = self.config.out / "matches" / f"{row:03d} {names[column]}"
+                    results[row, column] = self._play_match(columns[row], columns[column], folder, executor)
         return MetaGame(policies, scripts, results)
 
-    def _play_match(self, row: int, policy: str, opponent: str, executor: Executor) -> WinRate:
+    def _play_match(self, policy: str, opponent: str, folder: Path, executor: Executor) -> WinRate:
         """Play a match, or the games of it that are missing in its folder."""
         tournament = play_tournament(
             [policy, opponent],
             config=self.config.eval_config,
             games=self.games,
             seed=self.config.seed,
-            folder=self.config.out / "matches" / f"{row:03d} {Path(opponent).stem.replace(':', ' ')}",
+            folder=folder,
             executor=executor,
         )
         return tournament.record(0, 1)
@@ -177,10 +181,6 @@ class Population:
             raise KeyboardInterrupt  # the trainer has saved a checkpoint
         with atomic_path(file) as path:
             shutil.copyfile(config.out / POLICY, path)
-
-
-def _pairings(policies: int, columns: int) -> Iterator[tuple[int, int]]:
-    return ((row, column) for row in range(policies) for column in range(row + 1, columns))
 
 
 def train_population(

@@ -48,7 +48,7 @@ class RolloutBuffer:
         """Fill the buffer with the next phases of the environments."""
         num_steps = len(self.actions)
         for step in range(num_steps):
-            self.observations[step] = torch.from_numpy(envs.observations[:, :TOKEN_SIZE])
+            self.observations[step] = torch.from_numpy(envs.observations)
             self.masks[step] = torch.from_numpy(envs.masks)
             sampled = sample_actions(network, self.observations[step], self.masks[step])
             self.actions[step], self.log_probs[step], self.values[step] = sampled

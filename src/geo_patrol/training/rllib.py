@@ -42,7 +42,7 @@ with optional_import("rllib"):
     from geo_patrol.training.league import RECENT_GAMES, League
     from geo_patrol.training.network import PolicyNetwork, sample_actions
     from geo_patrol.training.ppo import Transitions, ppo_loss
-    from geo_patrol.training.selfplay import WinRateEstimate
+    from geo_patrol.training.selfplay import WinRateEstimate, evaluate
 
 __all__ = [
     "LeaguePPO",
@@ -194,13 +194,8 @@ def evaluate_against(
         games: in each match, an even number.
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
     """
-    agent, seed = make_agent(algorithm, "training"), algorithm.training_iteration
-    totals = {
-        name: play_match(agent, name, config=config, games=games, seed=seed).summary().total for name in opponents
-    }
-    return {
-        name: WinRateEstimate(float(total.win_rate), *map(float, total.win_interval)) for name, total in totals.items()
-    }
+    agent = make_agent(algorithm, "training")
+    return evaluate(agent, opponents, config=config, games=games, seed=algorithm.training_iteration)
 
 
 SELF = "the policy itself"

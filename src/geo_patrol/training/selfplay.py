@@ -18,9 +18,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geo_patrol.agents.files import local_name
 from geo_patrol.agents.policy import SUFFIX, PolicyAgent, Widths, initial_weights, shapes, write_weights
-from geo_patrol.agents.protocol import Agent, agent_name, check_agent, is_stateless
-from geo_patrol.agents.registry import make_agent
-from geo_patrol.config.presets import load_config
+from geo_patrol.agents.protocol import Agent, agent_name, is_stateless
+from geo_patrol.agents.registry import as_agent
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.errors import ConfigError, GeoPatrolError, PolicyError, show
 from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
 from geo_patrol.evaluation.match import play_match
@@ -66,12 +66,13 @@ class Evaluation:
         return cls(row["minutes"], int(row["steps"]), win_rates)
 
 
-def evaluate(network: PolicyNetwork, config: TrainingConfig, games: int, seed: int) -> dict[str, WinRateEstimate]:
-    """Play games against every evaluation opponent, half of them from each side, and return the win rates."""
+def evaluate(
+    agent: Agent, opponents: Sequence[str | Agent], *, config: ConfigSource, games: int, seed: int
+) -> dict[str, WinRateEstimate]:
+    """Play games of an agent against every opponent, half of them from each side, and return the win rates."""
     win_rates = {}
-    for opponent in config.eval_opponents:
-        agent = TrainingAgent(network, "training")
-        total = play_match(agent, opponent, config=config.eval_config, games=games, seed=seed).summary().total
+    for opponent in opponents:
+        total = play_match(agent, opponent, config=config, games=games, seed=seed).summary().total
         win_rates[agent_name(opponent)] = WinRateEstimate(float(total.win_rate), *map(float, total.win_interval))
     return win_rates
 
@@ -256,7 +257,7 @@ def _check_agents(agents: Sequence[str | Agent]) -> None:
     by_name: dict[str, str | Agent] = {}
     for agent in agents:
         try:
-            made = make_agent(agent) if isinstance(agent, str) else check_agent(agent, "an opponent")
+            made = as_agent(agent, "an opponent")
         except GeoPatrolError:
             raise
         except ValueError as error:
@@ -267,7 +268,8 @@ def _check_agents(agents: Sequence[str | Agent]) -> None:
                 f"agent {name!r} keeps a state between calls: give its name, such as file.py:Name, so that each environment "
                 "makes one of its own"
             )
-        if by_name.setdefault(name, agent) is not agent and not isinstance(agent, str):
+        other = by_name.setdefault(name, agent)
+        if other is not agent and not (isinstance(agent, str) and isinstance(other, str)):
             raise ConfigError(f"two opponents are called {name!r}: give them different names")
 
 
@@ -402,9 +404,9 @@ class Trainer:
 
     def _evaluate(self, games: int, scalars: ScalarWriter) -> None:
         """Play evaluation games, and add them to the curve and its file."""
-        state = self.state
-        seed = 1_000 * self.config.seed + len(state.curve) + 1
-        win_rates = evaluate(state.network, self.config, games, seed)
+        state, config = self.state, self.config
+        agent, seed = TrainingAgent(state.network, "training"), 1_000 * config.seed + len(state.curve) + 1
+        win_rates = evaluate(agent, config.eval_opponents, config=config.eval_config, games=games, seed=seed)
         state.curve.append(Evaluation(round(state.minutes, 3), state.global_step, win_rates))
         write_curve(self.config.out / CURVE, state.curve)
         if self.config.save_policies:
@@ -416,20 +418,12 @@ class Trainer:
         self.console.print(f"{state.minutes:6.2f} min {state.global_step:>11,} steps: win rate against {results}")
 
 
-@dataclass(frozen=True)
-class _Run:
+class _Run(NamedTuple):
     """A training run for a worker, which may not share a disk with this process."""
 
-    index: int
     config: TrainingConfig
     agent: str | None
     checkpoint: bytes | None
-
-
-@dataclass(frozen=True)
-class _FinishedRun:
-    curve: list[Evaluation]
-    files: dict[str, bytes]
 
 
 def train_runs(
@@ -464,16 +458,20 @@ def train_runs(
             if not isinstance(opponent, str):
                 raise ConfigError(f"opponents of runs in other processes must be names, got {show(opponent)}")
     console = console or Console(width=120)
-    runs = [_Run(i, config, agent, _read_checkpoint(config.out)) for i, config in enumerate(configs)]
+    runs = [_Run(config, agent, _read_checkpoint(config.out)) for config in configs]
     workers = ProcessExecutor(min(usable_cores(), len(runs))) if executor is None else nullcontext(executor)
-    curves: dict[int, list[Evaluation]] = {}
+    curves: dict[Path, list[Evaluation]] = {}
     with workers as opened:
-        for run, finished in run_tasks(opened, _train_in_worker, runs):
-            curves[run.index] = finished.curve
-            _write_files(run.config.out, finished.files)
-            results = ", ".join(f"{name} {win_rate}" for name, win_rate in finished.curve[-1].win_rates.items())
-            console.print(f"seed {run.config.seed}: win rate against {results}; saved {run.config.out}")
-    return [curves[index] for index in range(len(runs))]
+        for run, (curve, files) in run_tasks(opened, _train_in_worker, runs):
+            out = run.config.out
+            curves[out] = curve
+            for name, content in files.items():
+                (out / name).parent.mkdir(parents=True, exist_ok=True)
+                with atomic_path(out / name) as path:
+                    path.write_bytes(content)
+            results = ", ".join(f"{name} {win_rate}" for name, win_rate in curve[-1].win_rates.items())
+            console.print(f"seed {run.config.seed}: win rate against {results}; saved {out}")
+    return [curves[config.out] for config in configs]
 
 
 def _read_checkpoint(folder: Path) -> bytes | None:
@@ -481,14 +479,7 @@ def _read_checkpoint(folder: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def _write_files(folder: Path, files: dict[str, bytes]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        with atomic_path(folder / name) as path:
-            path.write_bytes(content)
-
-
-def _train_in_worker(run: _Run) -> _FinishedRun:
+def _train_in_worker(run: _Run) -> tuple[list[Evaluation], dict[str, bytes]]:
     """Train in a folder of the worker's machine, and return the curve and the files."""
     with TemporaryDirectory(prefix="geo_patrol-") as name:
         folder = Path(name)
@@ -496,4 +487,5 @@ def _train_in_worker(run: _Run) -> _FinishedRun:
             (folder / CHECKPOINT).write_bytes(run.checkpoint)
         config, quiet = run.config.replace(out=folder), Console(quiet=True)
         curve = train(config, quiet) if run.agent is None else train_best_response(run.agent, config, quiet)
-        return _FinishedRun(curve, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()})
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return curve, {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -13,15 +13,11 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
-
 from geo_patrol.agents.protocol import Agent, call_agent, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import AgentError
-from geo_patrol.position import SavedGenerator
+from geo_patrol.position import SavedData, SavedGenerator
 
 LENGTH = struct.Struct("!Q")
 """The length of a message, before its content."""
@@ -29,7 +25,7 @@ MAX_MEMORY_FRACTION = 0.5
 """The fraction of the machine's memory that an agent's process may allocate, on Linux."""
 
 
-class Reply(BaseModel):
+class Reply(SavedData):
     """What the worker sends: plain data, which cannot make the process that reads it execute anything.
 
     Attributes:
@@ -38,8 +34,6 @@ class Reply(BaseModel):
         orders: (games, 11) order codes.
         generator: state of the random generator after them.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     error: str | None = None
     observation: Encoding | None = None
@@ -66,45 +60,33 @@ def serve(name: str, channel: socket.socket) -> None:
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # processes that the agent starts are ended together with it
     os.dup2(2, 1)  # what an agent prints must not get into the tables
-    agent = _reply(channel, _make, name)
+    agent: Any = None
+    request: tuple[Any, ...] = ("make",)
     requests = channel.makefile("rb")
-    while header := requests.read(LENGTH.size):
-        method, *arguments = pickle.loads(requests.read(*LENGTH.unpack(header)))  # noqa: S301 - from the parent process
-        if method == "make":
-            agent = _reply(channel, _make, name)
-        elif method == "reset":
-            _reply(channel, _reset, name, agent, *arguments)
-        else:
-            _reply(channel, _choose, name, agent, method, *arguments)
+    while True:
+        try:
+            agent, reply = _answer(name, agent, *request)
+        except AgentError as error:
+            reply = Reply(error=str(error))
+        send_message(channel, reply.model_dump_json(exclude_defaults=True).encode())
+        header = requests.read(LENGTH.size)
+        if not header:
+            return
+        request = pickle.loads(requests.read(*LENGTH.unpack(header)))  # noqa: S301 - from the parent process
 
 
-def _reply(channel: socket.socket, function: Any, *arguments: Any) -> Any:
-    """Send the second value that a function returns, or its error; return the first."""
-    try:
-        value, answer = function(*arguments)
-    except AgentError as error:
-        value, answer = None, Reply(error=str(error))
-    send_message(channel, answer.model_dump_json(exclude_defaults=True).encode())
-    return value
-
-
-def _make(name: str) -> tuple[Agent, Reply]:
-    agent = make_agent(name)
-    return agent, Reply(observation=agent.observation, plans=is_planner(agent))
-
-
-def _reset(name: str, agent: Agent, new_games: NDArray[np.bool_]) -> tuple[None, Reply]:
-    reset_agent(agent, name, new_games)
-    return None, Reply()
-
-
-def _choose(
-    name: str, agent: Agent, method: str, num_games: int, generator: np.random.Generator, *arguments: Any
-) -> tuple[None, Reply]:
-    """Call ``act`` or ``plan``; the state of the generator, their last argument, goes back with the orders."""
-    actions = call_agent(agent, name, method, num_games, *arguments, generator)
+def _answer(name: str, agent: Any, method: str, *arguments: Any) -> tuple[Agent, Reply]:
+    """Do what a request says; return the agent, and what to reply."""
+    if method == "make":
+        agent = make_agent(name)
+        return agent, Reply(observation=agent.observation, plans=is_planner(agent))
+    if method == "reset":
+        reset_agent(agent, name, *arguments)
+        return agent, Reply()
+    num_games, generator, *others = arguments
+    actions = call_agent(agent, name, method, num_games, *others, generator)  # the last argument of act and plan
     state = SavedGenerator.model_validate(generator.bit_generator.state)
-    return None, Reply(orders=actions.tolist(), generator=state)
+    return agent, Reply(orders=actions.tolist(), generator=state)
 
 
 def end_with_parent() -> None:

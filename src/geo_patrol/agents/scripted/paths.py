@@ -102,13 +102,6 @@ def step_back(steps: IntArray, costs: IntArray, start: int, end: int, after: Int
         path[MOVE, sector] = move
 
 
-@jitable_call
-def drift_back(station_keeping: int, start: int, end: int, path: IntArray, before: IntArray) -> None:
-    """Go back over a drift phase: from the prices after it to the prices ``before`` it."""
-    for sector in range(start, end):
-        before[sector] = min(path[PRICE, prograde(sector)] + station_keeping, UNREACHABLE)
-
-
 def make_paths(turns: int) -> IntArray:
     """Allocate the paths to ``turns`` turns of arrival on the largest board."""
     return np.zeros((turns, 2, end_of_sectors(MAX_RING)), np.int64)
@@ -132,7 +125,8 @@ def find_paths(
         write_goals(sector_at(ring, azimuth + turns), adjacent_premium, start, end, workspace)
         step_back(steps, costs, start, end, workspace, path)
         for _ in range(turns):
-            drift_back(keeping, start, end, path, workspace)
+            for sector in range(start, end):  # back over a drift phase
+                workspace[sector] = min(path[PRICE, prograde(sector)] + keeping, UNREACHABLE)
             step_back(steps, costs, start, end, workspace, path)
 
 

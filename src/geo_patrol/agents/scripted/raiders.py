@@ -77,13 +77,6 @@ def raid_tactics(*raids: Raid) -> state.Records:
     return tactics
 
 
-def turtle_tactics() -> state.Records:
-    """Return the parameters of a turtle as one record."""
-    tactics = state.records(TACTICS, 1)
-    tactics["defenders"] = state.PATROLS
-    return tactics
-
-
 RAID_CHOICES: dict[str, tuple[Any, ...]] = {
     "defenders": tuple(range(7)),
     "path": ("quick", "cheap"),
@@ -488,7 +481,7 @@ def order_batch(
     game, rules = (
         state.records(state.GAME, 1),
         state.records(state.RULES, 1),
-    )  # of this call alone: threads may share an agent
+    )  # of this call: threads may share an agent
     for path_costs, rows in script.split_by_path_costs(seen):
         order_rows(seen, masks, rows, find_table(path_costs), tactics, keys, game[0], rules[0], orders)
     return orders
@@ -516,7 +509,9 @@ class TurtleAgent(_Tactician, script.DeterministicScript):
     """Guards its own HVA with all Patrols, and does nothing else."""
 
     def __init__(self) -> None:
-        super().__init__("turtle", turtle_tactics())
+        tactics = state.records(TACTICS, 1)
+        tactics["defenders"] = state.PATROLS
+        super().__init__("turtle", tactics)
 
 
 class RaiderAgent(_Tactician):

@@ -18,10 +18,10 @@ from geo_patrol.engine.observe import (
     TOKEN_TABLE_SIZE,
     observation_names,
 )
-from geo_patrol.engine.rng import mix, stream_number
+from geo_patrol.engine.rng import stream_keys, stream_number
 from geo_patrol.engine.state import NUM_SIDES, ORDERS, RADIAL_OUT, SATELLITES, IntArray, Record
 from geo_patrol.errors import show, suggest
-from geo_patrol.jit import jit, jitable, jitable_call
+from geo_patrol.jit import jitable, jitable_call
 
 _Parameters = TypeVar("_Parameters", bound=NamedTuple)
 
@@ -54,18 +54,14 @@ def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Paramete
             raise ValueError(f"agent {agent!r}: there is no parameter {show(name)}{hint} It takes: {known}.")
         if name in values:
             raise ValueError(f"agent {agent!r}: {name} is given twice")
-        values[name] = _read_value(agent, name, value, kind)
+        try:
+            values[name] = _adapters(kind)[name].validate_python(value)
+        except ValidationError as error:
+            wrong = "; ".join(detail["msg"] for detail in error.errors())
+            raise ValueError(f"agent {agent!r}: {name} = {show(value)}: {wrong}") from None
     make: Any = kind
     parameters: _Parameters = make(**values)
     return parameters
-
-
-def _read_value(agent: str, name: str, value: str, kind: type[NamedTuple]) -> Any:
-    try:
-        return _adapters(kind)[name].validate_python(value)
-    except ValidationError as error:
-        wrong = "; ".join(detail["msg"] for detail in error.errors())
-        raise ValueError(f"agent {agent!r}: {name} = {show(value)}: {wrong}") from None
 
 
 def describe_parameters(agent: str, parameters: NamedTuple) -> str:
@@ -204,18 +200,9 @@ def uniform(key: np.uint64, number: int) -> float:
     return np.int64(stream_number(key, np.uint64(number)) >> _SHIFT_11) * _UNIT
 
 
-@jit
-def write_keys(key: np.uint64, keys: NDArray[np.uint64]) -> None:
-    """Derive a random key for each row of a batch from one key."""
-    for row in range(len(keys)):
-        keys[row] = mix(key ^ np.uint64(row))
-
-
 def sample_keys(generator: np.random.Generator, num_rows: int) -> NDArray[np.uint64]:
     """Sample a random key for each row of a batch."""
-    keys = np.empty(num_rows, np.uint64)
-    write_keys(np.uint64(generator.integers(1 << 63)), keys)
-    return keys
+    return stream_keys(np.arange(num_rows, dtype=np.uint64), np.uint64(generator.integers(1 << 63)))
 
 
 class SeededScript(StatelessAgent):

@@ -683,6 +683,6 @@ class ScriptedAgent(script.SeededScript):
         game, rules = (
             state.records(state.GAME, 1),
             state.records(state.RULES, 1),
-        )  # of this call alone: threads may share the agent
+        )  # of this call: threads may share the agent
         decide(seen, masks, self.style, keys, game[0], rules[0], make_plans(), make_fight(), orders)
         return orders
