@@ -91,7 +91,7 @@ $(CLUSTER)/installed: pyproject.toml
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
-policy: $(TRAINING)/installed  ## train the policy of the package anew: fourteen hours on one thread
+policy: $(TRAINING)/installed  ## train the policy of the package anew: seventeen hours on one thread
 	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
 curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/experiments.md
@@ -130,7 +130,7 @@ bench: $(VENV)/bench  ## measure speed beside other environments; about five min
 
 publish-bench: $(VENV)/bench  ## write the results of the last run into docs/benchmarks.md
 	$(RUN) benchmarks publish
-bench-pictures: $(VENV)/dev  ## measure frames per second, and memory over ten thousand frames
+bench-pictures: $(VENV)/dev  ## measure frames per second
 	$(BIN)/python benchmarks/pictures.py
 
 bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/libraries.md

@@ -59,13 +59,6 @@ class Job(NamedTuple):
         """The budget in words, such as "100,000 steps" or "3 minutes"."""
         return f"{self.time_limit:g} minutes" if self.steps is None else f"{self.steps:,} steps"
 
-    def settings(self, divisor: int) -> dict[str, Any]:
-        """Return the settings of ``TrainingConfig`` for the budget, divided equally among trainings."""
-        if self.steps is None:
-            assert self.time_limit is not None
-            return {"minutes": self.time_limit / divisor}
-        return {"total_timesteps": self.steps // divisor}
-
 
 class Trained(NamedTuple):
     """A trained policy."""
@@ -123,8 +116,12 @@ def train_policy(job: Job, folder: Path) -> Trained:
 
 
 def _settings(job: Job, trainings: int) -> dict[str, Any]:
+    """Return the settings of ``TrainingConfig``, with the budget divided equally among trainings."""
     settings = {"config": (job.config,), "eval_config": job.config, "seed": job.seed, **SETTINGS.get(job.config, {})}
-    return settings | job.settings(trainings)
+    if job.steps is not None:
+        return settings | {"total_timesteps": job.steps // trainings}
+    assert job.time_limit is not None
+    return settings | {"minutes": job.time_limit / trainings}
 
 
 def train_population_of_policies(job: Job, folder: Path) -> Trained:

@@ -33,8 +33,11 @@ def steps_per_second(step: Callable[[], None]) -> float:
     return STEPS / (time.perf_counter() - start)
 
 
-def make_step(env: gymnasium.Env[Any, Any], draw: Callable[[], Any]) -> Callable[[], None]:
-    """Return a function that plays one step, and resets where an episode is over."""
+def make_step(name: str) -> Callable[[], None]:
+    """Return a function that plays a random legal step of an environment, and resets it where an episode is over."""
+    env: gymnasium.Env[Any, Any] = gymnasium.make(name)
+    env.action_space.seed(0)
+    draw = getattr(env.unwrapped, "sample_action", env.action_space.sample)
     env.reset(seed=0)
 
     def step() -> None:
@@ -45,28 +48,13 @@ def make_step(env: gymnasium.Env[Any, Any], draw: Callable[[], Any]) -> Callable
     return step
 
 
-def make_flight(name: str) -> Callable[[], None]:
-    """Return a function that plays a step of a flight environment with random legal actions."""
-    env = gymnasium.make(name)
-    env.action_space.seed(0)
-    sampler: Any = env.unwrapped
-    return make_step(env, sampler.sample_action)
-
-
-def make_cartpole() -> Callable[[], None]:
-    """Return a function that plays a step of CartPole-v1 with random actions."""
-    env: gymnasium.Env[Any, Any] = gymnasium.make("CartPole-v1")
-    env.action_space.seed(0)
-    return make_step(env, env.action_space.sample)
-
-
 def main() -> None:
     """Measure everything and print two tables."""
     console = Console(width=120)
     steps = Table("environment", "steps/s", "CartPole-v1", "ratio (median)", "spread", "target", box=box.MARKDOWN)
-    cartpole = make_cartpole()
+    cartpole = make_step("CartPole-v1")
     for name in ("GeoPatrol/SpaceshipCommander-v0", "GeoPatrol/PlanetaryProbe-v0"):
-        ours = make_flight(name)
+        ours = make_step(name)
         steps_per_second(ours)  # warm up
         rounds = [
             (steps_per_second(ours), steps_per_second(cartpole))

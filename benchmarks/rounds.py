@@ -1,7 +1,6 @@
 """The run: every round measures every contestant, so that a busy machine slows down all of them alike."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,13 +70,6 @@ def _point(contestant: Contestant, batch: int) -> Point:
     )
 
 
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=2) as progress:
-        yield progress
-
-
 def run(plan: Plan, only: str, logs: Path) -> Results:
     """Measure everything."""
     results = Results(
@@ -89,7 +81,9 @@ def run(plan: Plan, only: str, logs: Path) -> Results:
         startup=Startup(),
         profiles=[Profile(observation=observation, games=plan.profile_games) for observation in ("tokens", "onehot")],
     )
-    with ExitStack() as stack, _progress() as progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=2)
+    with ExitStack() as stack, progress:
         workers = _start(results.points, stack, logs)
         for point in progress.track(results.points, description="warming up"):
             _prepare(point, workers[CONTESTANTS[point.name].process], plan)

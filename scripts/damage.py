@@ -6,21 +6,8 @@ import re
 
 HOSTILE = [
     *(b"\x1b[2J", b"\x9b31m", b"\xe2\x80\xae", b"\xed\xa0\x80", b"\x00", b"\r\n", b"\n", b'"', b"\\", b"'" * 3),
-    *(
-        b"-1",
-        b"0",
-        b"1e999",
-        b"nan",
-        b"inf",
-        b"-inf",
-        b"9" * 20,
-        b"9" * 5000,
-        b"0.1e-400",
-        b"true",
-        b"null",
-        b"{}",
-        b"[]",
-    ),
+    *(b"-1", b"0", b"1e999", b"nan", b"inf", b"-inf", b"9" * 20, b"9" * 5000, b"0.1e-400"),
+    *(b"true", b"null", b"{}", b"[]"),
     *(b"[" * 2000, b'{"a":' * 2000, b"a." * 2000, b"x" * 70_000, b"extends = '/dev/zero'\n", b"__class__", b"..", b"~"),
 ]
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -179,11 +179,6 @@ def violation(loader: Loader, path: Path, counts: Counter[str]) -> str | None:
     return None
 
 
-def schedule(loaders: dict[str, Loader], mutations: int) -> Iterator[tuple[str, int]]:
-    """Yield the loaders in turn, with the number of each mutation."""
-    return zip(itertools.islice(itertools.cycle(loaders), mutations), itertools.count(), strict=False)
-
-
 def read_arguments() -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -205,8 +200,8 @@ def main() -> int:
         for sample in loader.samples:
             loader.load(sample)  # compiles, and shows that samples are valid
     console = Console(stderr=True)
-    jobs = schedule(loaders, arguments.mutations)
-    for name, number in track(jobs, "loading", arguments.mutations, console=console, transient=True):
+    jobs = enumerate(itertools.islice(itertools.cycle(loaders), arguments.mutations))
+    for number, name in track(jobs, "loading", arguments.mutations, console=console, transient=True):
         rng = random.Random(f"{arguments.seed} {number}")
         sample = rng.choice(loaders[name].samples)
         path = folder / f"mutated-{sample.name}"

@@ -152,6 +152,14 @@ def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
     assert ",'=HYPERLINK(1),random," in run(path, "--csv", "-").stdout
 
 
+def test_games_with_hidden_enemies_are_checked_and_listed(tmp_path):
+    path = tmp_path / "games.jsonl"
+    play_match("random", "idle", config="geo_patrol_hidden", games=2, seed=1, save=path)
+    assert run(path, "--check").stdout == f"{path}: 2 of 2 games agree with the rules\n"
+    rows = list(csv.DictReader(io.StringIO(run(path, "--csv", "-").stdout)))
+    assert [row["alpha.sensor_range"] for row in rows] == [str(load_config("geo_patrol_hidden").alpha.sensor_range)] * 2
+
+
 # The window, pictures and films
 
 

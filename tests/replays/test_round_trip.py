@@ -277,3 +277,13 @@ def test_nothing_is_written_over(tmp_path):
         save_path(path, "a b")
     with pytest.raises(RecordingError, match="there is no folder"):
         save_path(tmp_path / "no" / "game.jsonl", "a b")
+
+
+def test_a_reader_that_stopped_early_reads_from_the_beginning(tmp_path):
+    path = tmp_path / "games.jsonl"
+    with Recorder(path, load_config("case1")) as recorder:
+        for seed in (1, 2):
+            recorder.begin(seed=seed, alpha="idle", bravo="idle")
+            recorder.record_codes(np.zeros((2, 11), np.int64))
+    reader = ReplayReader(path)
+    assert [len(read_replay(reader, number).phases) for number in (0, 1, 0)] == [1, 1, 1]

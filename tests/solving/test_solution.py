@@ -91,6 +91,12 @@ def test_the_estimate_is_a_close_bound(tables):
     assert solve(config).num_positions <= estimate(config).positions <= 10 * solve(config).num_positions
 
 
+def test_the_estimate_counts_the_additional_turn_of_the_code():
+    tables = SMALL["rules of the code"]
+    config = configure({**tables, "top": tables["top"] | {"turn_limit": 1}})
+    assert solve(config).num_positions <= estimate(config).positions
+
+
 @pytest.fixture(scope="module")
 def config():
     return load_config("duel", {"turn_limit": 2})

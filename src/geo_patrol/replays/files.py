@@ -15,7 +15,6 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -221,7 +220,7 @@ class ReplayReader:
         self._num_bytes = self._num_games = 0
 
     def __iter__(self) -> Iterator[Replay]:
-        self._num_games = num_idle = 0
+        self._current, self._num_games, num_idle = None, 0, 0
         for number, line, is_whole in self._lines():
             finished = self._read_line(number, line, is_whole) if line.strip() else []
             yield from finished
@@ -484,9 +483,7 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -717,12 +714,3 @@ def game_title(replay: Replay) -> str:
     """Return the number of a game and who played it."""
     alpha, bravo = replay.agents
     return f"game {replay.number}: {alpha} (alpha) against {bravo} (bravo)"
-
-
-def _result(replay: Replay) -> str:
-    turns = replay.phases[-1].turn if replay.phases else 0
-    played = f"{turns} {'turn' if turns == 1 else 'turns'}"
-    if replay.end is None:
-        return f"{replay.config.title}, {played}" + ("" if replay.is_finished else ", not played to its end")
-    winner = "draw" if replay.end.winner is None else f"{replay.end.winner} wins"
-    return f"{replay.config.title}, {winner}, {played}"

@@ -17,7 +17,7 @@ from geo_patrol.config.schema import GameConfig, PatrolsConfig, Title
 from geo_patrol.engine import state
 from geo_patrol.errors import GeoPatrolError, RecordingError
 from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, PhaseName, SatelliteId
-from geo_patrol.position import FLEET_FIELDS, VISIBLE_FIELDS, Position
+from geo_patrol.position import FLEET_FIELDS, Position
 from geo_patrol.replays.replay import RecordedPhase, Replay
 from geo_patrol.sides import SIDES, Side
 
@@ -262,7 +262,4 @@ def _read_phase(line: int, turn: int, phase: PublishedPhase) -> RecordedPhase:
 
 def _position(recorded: PublishedState) -> Position:
     """Return a recorded position; its numbers may be any, so that they are compared and not refused."""
-    return Position.model_construct(
-        _fields_set={*VISIBLE_FIELDS, "turn", "phase", "done"},
-        **{name: getattr(recorded, name) for name in (*VISIBLE_FIELDS, "turn", "phase", "done")},
-    )
+    return Position.model_construct(**vars(recorded))

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.config.toml_files import flatten
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.game import Game, Phase
+from geo_patrol.game import Phase
 from geo_patrol.notation import ENGAGEMENTS, EndReason, Outcome, SatelliteId
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.replay import Replay
@@ -68,21 +69,21 @@ class GameSummary:
         return next((loss.turn for loss in self.losses if loss.satellite == SatelliteId(side, 0)), None)
 
 
-def summarise(replay: Replay, watch: Callable[[Game, Phase], None] | None = None) -> GameSummary:
+def summarise(replay: Replay, watch: Callable[[Phase], None] | None = None) -> GameSummary:
     """Play a recorded game again and return its statistics, up to the first disagreement with the rules.
 
     Args:
         replay: the game.
-        watch: called with the position before every phase, and the phase.
+        watch: called with every phase.
     """
     summary = GameSummary(replay)
     try:
         game = start(replay)
         summary.curve.append((game.scores["alpha"], game.scores["bravo"]))
         for played in play(replay):
-            _add_phase(summary, game, played)
+            _add_phase(summary, played)
             if watch is not None:
-                watch(game, played)
+                watch(played)
             game = played.after
         summary.status = "finished" if game.is_over else "damaged" if replay.fault else "unfinished"
         summary.fault = replay.fault
@@ -91,7 +92,7 @@ def summarise(replay: Replay, watch: Callable[[Game, Phase], None] | None = None
     return summary
 
 
-def _add_phase(summary: GameSummary, before: Game, played: Phase) -> None:
+def _add_phase(summary: GameSummary, played: Phase) -> None:
     game = played.after
     summary.turns = played.turn
     alpha, bravo = map(sum, zip(summary.illegal_orders, played.illegal_orders, strict=True))
@@ -100,7 +101,7 @@ def _add_phase(summary: GameSummary, before: Game, played: Phase) -> None:
         key = (outcome.actor.side, outcome.action)
         tries, successes = summary.engagements.get(key, (0, 0))
         summary.engagements[key] = (tries + (outcome.attacker is not None), successes + outcome.success)
-    summary.losses += _losses(before, played)
+    summary.losses += _losses(played)
     if played.name == "engagement" or game.is_over:
         summary.curve.append((game.scores["alpha"], game.scores["bravo"]))
     if game.is_over:
@@ -108,9 +109,9 @@ def _add_phase(summary: GameSummary, before: Game, played: Phase) -> None:
         summary.reasons = tuple(game.reasons)
 
 
-def _losses(before: Game, played: Phase) -> Iterator[Loss]:
+def _losses(played: Phase) -> Iterator[Loss]:
     for side in SIDES:
-        fleets = before.satellites(side), played.after.satellites(side)
+        fleets = played.before.satellites(side), played.after.satellites(side)
         for old, new in zip(*fleets, strict=True):
             if (old.is_active and not new.is_active) or (new.destroyed and not old.destroyed):
                 yield Loss(played.turn, new.id, _cause(new.id, played.outcomes) if new.destroyed else "fuel")
@@ -124,12 +125,10 @@ def _cause(satellite: SatelliteId, outcomes: tuple[Outcome, ...]) -> Cause:
 Rows: TypeAlias = Literal["games", "phases", "engagements"]
 """What a table has a row for."""
 _PHASE_COLUMNS = (
-    "game",
-    "turn",
-    "phase",
+    *("game", "turn", "phase"),
     *(f"{side}_{name}" for side in SIDES for name in ("score", "fuel", "active")),
+    *(f"{side}_{name}" for side in SIDES for name in ("orders", "illegal_orders")),
 )
-_ORDER_COLUMNS = tuple(f"{side}_{name}" for side in SIDES for name in ("orders", "illegal_orders"))
 _ENGAGEMENT_COLUMNS = ("game", "turn", "side", "action", "attacker", "guardian", "target", "probability", "success")
 
 
@@ -140,7 +139,7 @@ def table_rows(replay: Replay, rows: Rows) -> tuple[GameSummary, list[dict[str, 
     """
     table: list[dict[str, Any]] = []
 
-    def add(_before: Game, played: Phase) -> None:
+    def add(played: Phase) -> None:
         if rows == "phases":
             table.append(_phase_row(replay.number, played))
         elif rows == "engagements":
@@ -154,7 +153,7 @@ def table_columns(replay: Replay, rows: Rows) -> list[str]:
     """Return the columns of a table, of which a first game tells the scenario's."""
     if rows == "games":
         return list(_game_row(GameSummary(replay)))
-    return list(_PHASE_COLUMNS + _ORDER_COLUMNS if rows == "phases" else _ENGAGEMENT_COLUMNS)
+    return list(_PHASE_COLUMNS if rows == "phases" else _ENGAGEMENT_COLUMNS)
 
 
 def _phase_row(number: int, played: Phase) -> dict[str, Any]:
@@ -167,7 +166,7 @@ def _phase_row(number: int, played: Phase) -> dict[str, Any]:
         number for side in range(len(SIDES)) for number in (len(played.orders[side]), played.illegal_orders[side])
     ]
     values = (number, played.turn, played.name, *after, *orders)
-    return dict(zip(_PHASE_COLUMNS + _ORDER_COLUMNS, values, strict=True))
+    return dict(zip(_PHASE_COLUMNS, values, strict=True))
 
 
 def _engagement_row(number: int, turn: int, outcome: Outcome) -> dict[str, Any]:
@@ -180,18 +179,16 @@ def _engagement_row(number: int, turn: int, outcome: Outcome) -> dict[str, Any]:
 def _scenario(config: GameConfig) -> dict[str, Any]:
     """Return the values of a configuration, as they were sampled, by the keys of overrides."""
     data = config.to_dict()
-    values = {"rules": data["rules"], "turn_limit": data["turn_limit"], "variant": data.get("variant", "")}
-    values |= {f"board.{name}": value for name, value in data["board"].items()}
+    values = {"rules": data["rules"], "turn_limit": data["turn_limit"], "variant": _as_text(data.get("variant", ""))}
     for side in SIDES:
         patrols = data[side]["patrols"]
         groups = patrols.pop("formation")
         patrols["count"] = patrols.get("count", sum(count for _, count in groups))
-        for group, table in data[side].items():
-            for name, value in table.items():
-                if isinstance(value, (list, tuple)):
-                    values |= {f"{side}.{group}.{name}.{index}": inner for index, inner in enumerate(value)}
-                else:
-                    values[f"{side}.{group}.{name}"] = value
+    for key, value in flatten({name: data[name] for name in ("board", *SIDES)}):
+        if isinstance(value, (list, tuple)):
+            values |= {f"{key}.{index}": inner for index, inner in enumerate(value)}
+        else:
+            values[key] = value
     return values
 
 

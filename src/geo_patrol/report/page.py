@@ -156,11 +156,6 @@ class Collected:
         if len(self.faults) < MAX_FAULTS:
             self.faults.append(fault)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether ``MAX_GAMES`` is reached."""
-        return self.games >= MAX_GAMES
-
     def add(self, replay: Replay, source: str) -> None:
         """Add a game of a file."""
         observer = _Observer(keeps_snapshots=len(self.listed) < self.positions)
@@ -216,11 +211,11 @@ class _Observer:
         self.snapshots: list[KeyPosition] = []
         self._keeps_snapshots = keeps_snapshots
 
-    def observe(self, before: Game, played: Phase) -> None:
+    def observe(self, played: Phase) -> None:
         """Count a phase."""
-        if before.phase == "movement":
-            self._count_presence(before)
-        lost = self._count_losses(before, played.after)
+        if played.name == "movement":
+            self._count_presence(played.before)
+        lost = self._count_losses(played.before, played.after)
         if self._keeps_snapshots and (lost or played.after.is_over):
             end = "The end" if played.after.is_over else f"After turn {played.turn}"
             occasion = f"{end}: {', '.join(lost)} lost" if lost else end
@@ -489,7 +484,7 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
     collected = Collected(positions)
     for reader in readers:
         for replay in reader:
-            if collected.is_full:
+            if collected.games >= MAX_GAMES:
                 collected.cut_off = True
                 break
             collected.add(replay, str(reader.path))
@@ -497,12 +492,7 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
             collected.add_fault(f"{reader.path}: {fault}")
     if collected.games == 0:
         raise RecordingError(f"no game can be counted: {collected.faults[0]}")
-    return _render(collected, title)
-
-
-def _render(collected: Collected, title: str) -> str:
-    template = load_template("page.html.j2")
-    return template.render(
+    return load_template("page.html.j2").render(
         title=title,
         collected=collected,
         agent_results=_agent_rows(collected),

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import prograde
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import SolvingError
@@ -27,6 +26,7 @@ from geo_patrol.solving.transitions import (
     list_transitions,
     make_codec,
     make_effects,
+    next_board,
     set_position,
 )
 
@@ -276,6 +276,13 @@ def start_of(config: GameConfig) -> tuple[state.Records, state.Records]:
     return games, rules
 
 
+def make_board(config: GameConfig, *, is_complete: bool = False) -> Board:
+    """Return the board of the first phase, with the effects of noops alone; ``is_complete``: see ``Codec``."""
+    start, rules = start_of(config)
+    codec = make_codec(start[0], rules[0], is_complete=is_complete)
+    return Board(start, rules, codec, make_effects({0}, codec, rules[0]))
+
+
 def _sort(pairs: NDArray[np.int64]) -> tuple[Codes, NDArray[np.int32]]:
     """Return the configurations of each side and the positions of ``Positions``, from codes in any order, (n, 2)."""
     first, rows = np.unique(pairs[:, 0], return_inverse=True)
@@ -303,10 +310,7 @@ def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
     marks = np.zeros((len(codes[0]), len(codes[1])), np.bool_)
     both = moves[0], moves[1]
     mark_moves(movement.indices.astype(np.int64), both, marks)
-    template = movement.board.template.copy()
-    template["phase"] = state.ENGAGEMENT
-    board = movement.board._replace(template=template)
-    return both, Positions(board, (codes[0], codes[1]), np.argwhere(marks).astype(np.int32))
+    return both, Positions(next_board(movement.board), (codes[0], codes[1]), np.argwhere(marks).astype(np.int32))
 
 
 def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int]) -> tuple[Positions, Positions | None]:
@@ -329,13 +333,7 @@ def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int])
 
     ends = np.concatenate([*pool.map(follow, _chunks(count))])
     engagement = engagement._replace(board=board)
-    if not len(ends):
-        return engagement, None
-    template = board.template.copy()
-    template["phase"] = state.MOVEMENT
-    template["turn"] += 1
-    template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
-    return engagement, Positions(board._replace(template=template), *_sort(ends))
+    return engagement, (Positions(next_board(board), *_sort(ends)) if len(ends) else None)
 
 
 def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False) -> list[TurnPositions]:
@@ -349,11 +347,9 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
     Raises:
         SolvingError: the game is too large, or its values are sampled.
     """
-    start, rules = start_of(config)
-    codec = make_codec(start[0], rules[0], is_complete=is_complete)
+    board = make_board(config, is_complete=is_complete)
     patterns = {0}
-    board = Board(start, rules, codec, make_effects(patterns, codec, rules[0]))
-    codes = np.array([[encode_side(start[0], codec, side) for side in range(state.NUM_SIDES)]])
+    codes = np.array([[encode_side(board.template[0], board.codec, side) for side in range(state.NUM_SIDES)]])
     movement: Positions | None = Positions(board, *_sort(codes))
     turns: list[TurnPositions] = []
     count = 0

@@ -3,7 +3,6 @@
 Files are in the safetensors format: plain numbers behind a header, nothing that could be executed.
 """
 
-import itertools
 import json
 import math
 from collections.abc import Iterator
@@ -24,7 +23,6 @@ from geo_patrol.engine.state import (
     ALPHA,
     BRAVO,
     COLLISION,
-    ENGAGEMENT,
     GUARDING,
     HVA,
     MOVEMENT,
@@ -39,7 +37,7 @@ from geo_patrol.engine.state import (
 from geo_patrol.engine.turn import destination
 from geo_patrol.errors import ConfigError, SolvingError
 from geo_patrol.files import atomic_path, read_limited
-from geo_patrol.solving.backward_induction import SOLVING, Limits, Positions, go_back, list_turns, start_of
+from geo_patrol.solving.backward_induction import SOLVING, Limits, Positions, go_back, list_turns, make_board, start_of
 from geo_patrol.solving.matrices import Floats, solve_matrix
 from geo_patrol.solving.transitions import (
     TRANSITION,
@@ -49,8 +47,8 @@ from geo_patrol.solving.transitions import (
     joint_moves,
     list_moves,
     list_outcomes,
-    make_codec,
     make_effects,
+    next_board,
 )
 
 ENOUGH = 10**12
@@ -99,16 +97,16 @@ def estimate(config: GameConfig) -> ValueEstimate:
     game, rules = games[0], all_rules[0]
     fleets = [
         [
-            {(int(game.sector[side, n]), int(game.fuel[side, n]), _ammo_or_points(game, side, n))}
+            {(int(game.sector[side, n]), int(game.fuel[side, n]), 0 if n == HVA else int(game.ammo[side, n]))}
             for n in range(patrols + 1)
         ]
         for side, patrols in enumerate(rules.patrol_count.tolist())
     ]
     total = 0
     goals = game.goal.tolist()
-    for _ in range(config.turn_limit):
+    for _ in range(config.turn_limit + int(rules.code_rules)):  # the published code plays one turn more
         for play in (_move, _engage):
-            total += _count(fleets)
+            total += math.prod(len(states) for fleet in fleets for states in fleet)
             if total >= ENOUGH:
                 return ValueEstimate(ENOUGH)
             for side, fleet in enumerate(fleets):
@@ -118,18 +116,6 @@ def estimate(config: GameConfig) -> ValueEstimate:
                 ]
         goals = [prograde(goal) for goal in goals]
     return ValueEstimate(total)
-
-
-def _ammo_or_points(game: Record, side: int, number: int) -> int:
-    return 0 if number == HVA else int(game.ammo[side, number])
-
-
-def _count(fleets: list[list[set[State]]]) -> int:
-    count = 1
-    for fleet in fleets:
-        for states in fleet:
-            count *= len(states)
-    return count
 
 
 def _move(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:  # noqa: ARG001 - as _engage
@@ -153,7 +139,7 @@ def _engage(state: State, rules: Record, side: int, number: int, goal: int) -> I
         if number == HVA:
             points = rules.goal_points if sector == goal else rules.adjacent_points
             earned = int(points[side]) if sector == goal or are_adjacent(sector, goal) else 0
-            if left > 0:
+            if left > 0 or (rules.code_rules and fuel > 0):  # by the published code, the game ends a turn later
                 yield prograde(sector), left, ammo_or_points + earned
         else:
             yield (prograde(sector), left, ammo_or_points) if left > 0 else (0, 0, 0)
@@ -407,34 +393,17 @@ def _read(file: Any) -> GameSolution:
     count, gap = int(metadata["phases"]), float(metadata["certified_gap"])
     if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and 0 <= gap < math.inf):
         raise SolvingError(f"{count} phases, certified gap {gap}")
-    board = _make_board(config)
-    boards = itertools.islice(itertools.accumulate(itertools.repeat(board), lambda last, _: _next_board(last)), count)
-    phases = tuple(_read_phase(file, number, each) for number, each in enumerate(boards))
-    return GameSolution(config, phases, gap)
-
-
-def _make_board(config: GameConfig) -> Board:
-    """Return the board of the first phase; effects are found where they are needed."""
-    start, rules = start_of(config)
-    codec = make_codec(start[0], rules[0], is_complete=False)
-    return Board(start, rules, codec, make_effects({0}, codec, rules[0]))
-
-
-def _next_board(board: Board) -> Board:
-    """Return the board of the following phase."""
-    template = board.template.copy()
-    if template["phase"][0] == MOVEMENT:
-        template["phase"] = ENGAGEMENT
-    else:
-        template["phase"] = MOVEMENT
-        template["turn"] += 1
-        template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
-    return board._replace(template=template)
+    phases: list[SolvedPhase] = []
+    board = make_board(config)
+    for number in range(count):
+        phases.append(_read_phase(file, number, board))
+        board = next_board(board)
+    return GameSolution(config, tuple(phases), gap)
 
 
 def _read_phase(file: Any, number: int, board: Board) -> SolvedPhase:
-    shapes = {"alpha": (None,), "bravo": (None,), "indices": (None, 2), "values": (None, 2)}
-    held = {name: _take(file, f"{number}/{name}", kind, shapes[name]) for name, kind in _TYPES.items()}
+    rows = {"alpha": (), "bravo": (), "indices": (2,), "values": (2,)}
+    held = {name: _take(file, f"{number}/{name}", kind, rows[name]) for name, kind in _TYPES.items()}
     codes, indices = (held["alpha"], held["bravo"]), held["indices"]
     if len(indices) == 0 or len(indices) != len(held["values"]):
         raise SolvingError(f"phase {number}: {len(indices)} positions, {len(held['values'])} values")
@@ -449,15 +418,11 @@ def _read_phase(file: Any, number: int, board: Board) -> SolvedPhase:
     return SolvedPhase(Positions(board, codes, indices), held["values"])
 
 
-def _take(file: Any, name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Return an array of a file, which is not read before its type and shape are right."""
+def _take(file: Any, name: str, kind: str, row: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of a file, which is not read before its type and the shape of its rows are right."""
     held = file.get_slice(name)
-    found = held.get_shape()
-    if (
-        held.get_dtype() != kind
-        or len(found) != len(shape)
-        or any(size not in (None, real) for size, real in zip(shape, found, strict=True))
-    ):
-        raise SolvingError(f"{name}: {held.get_dtype()} of shape {tuple(found)}")
+    shape = tuple(held.get_shape())
+    if held.get_dtype() != kind or not shape or shape[1:] != row:
+        raise SolvingError(f"{name}: {held.get_dtype()} of shape {shape}")
     array: NDArray[Any] = file.get_tensor(name)
     return array

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.board import prograde
 from geo_patrol.engine import state
 from geo_patrol.engine.distribution import Effect, engagement_effects
 from geo_patrol.engine.engagement import destroy, kind_of, pay_for_engagements, range_of, target_of
@@ -202,6 +203,18 @@ class Board(NamedTuple):
     """(1,)."""
     codec: Codec
     effects: Effects
+
+
+def next_board(board: Board) -> Board:
+    """Return the board of the following phase."""
+    template = board.template.copy()
+    if template["phase"][0] == state.MOVEMENT:
+        template["phase"] = state.ENGAGEMENT
+    else:
+        template["phase"] = state.MOVEMENT
+        template["turn"] += 1
+        template["goal"] = [[prograde(int(goal)) for goal in template["goal"][0]]]
+    return board._replace(template=template)
 
 
 @jitable
