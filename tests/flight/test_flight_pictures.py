@@ -261,7 +261,7 @@ def test_best_known_flights_are_those_of_the_solver():
     from geo_patrol.flight.best import _BEST, best_known
 
     recorded = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text())
-    assert {name: tuple(best) for name, best in _BEST.items()} == {
+    assert {name: (best.score, best.turns, best.is_proved) for name, best in _BEST.items()} == {
         name: (best["score"], best["turns"], best["status"] == "proved") for name, best in recorded.items()
     }
     assert best_known(load_mission("sample", {"turns": 9})) is None
@@ -309,6 +309,6 @@ def test_fonts_are_loaded_once_a_size():
     drawing = flight_drawing(Flight("sample"))
     painter.paint_drawing(drawing)
     before = painter._font.cache_info().misses
-    painter._surfaces.clear()
+    painter._text_surface.cache_clear()
     painter.paint_drawing(drawing)
     assert painter._font.cache_info().misses == before

@@ -145,12 +145,9 @@ def test_static_surfaces_are_made_once(monkeypatch):
         picture.frame(snapshot)
 
 
-def test_caches_of_surfaces_are_bounded(monkeypatch):
-    monkeypatch.setattr(painter, "_MAX_SURFACES", 20)
-    painter.clear_cache()
-    for number in range(100):
-        painter.text_surface(str(number), 12, theme.TEXT)
-    assert len(painter._surfaces) == 20
+def test_caches_of_surfaces_are_bounded():
+    for cached in (painter._text_surface, painter._symbol_surface):
+        assert cached.cache_parameters()["maxsize"] == painter._MAX_SURFACES
     first = painter.text_surface("99", 12, theme.TEXT)
     assert painter.text_surface("99", 12, theme.TEXT) is first
 

@@ -1,4 +1,4 @@
-"""One flight: its position, log and score (``FlightStatus``), flying it order by order (``Flight``), and both as text.
+"""One flight: its position, log and score, flying it order by order (``Flight``), and all of it as text.
 
 Orders are texts ("launch D13", "coast", "stay", "engines down-right") or codes of the action space.
 """
@@ -160,12 +160,74 @@ class Turn:
         return self.order.startswith("launch")
 
 
-class FlightStatus:
-    """Position, points, log and outcome of a flight."""
+class Flight:
+    """A flight of a mission, starting on the pad.
 
-    def __init__(self, mission: Mission, games: NDArray[Any] | None = None) -> None:
-        self.mission = mission
-        self._games = rules.new_game(mission) if games is None else games
+    >>> flight = Flight("sample")
+    >>> flight.fly("launch D13").end
+    (13, 4)
+    >>> [turn.points["microgravity"] for turn in flight.fly_all(["coast", "coast"])]
+    [1, 1]
+    >>> flight.position_name, flight.score
+    ('C7', 6)
+
+    Args:
+        mission: a mission's name, a file's path, a mapping or a ``Mission``.
+        overrides: values that replace those of the mission, such as ``{"turns": 20}``.
+
+    Raises:
+        ConfigError: the mission is invalid.
+    """
+
+    def __init__(self, mission: MissionSource = "sample", overrides: Overrides | None = None) -> None:
+        self.mission = load_mission(mission, overrides)
+        self._games = rules.new_game(self.mission)
+
+    @classmethod
+    def from_orders(cls, mission: MissionSource, orders: Iterable[str | int]) -> Self:
+        """Fly a list of orders.
+
+        Raises:
+            ConfigError, OrderError: the mission or an order is invalid.
+        """
+        flight = cls(mission)
+        flight.fly_all(orders)
+        return flight
+
+    @classmethod
+    def from_game(cls, mission: Mission, games: NDArray[Any]) -> Self:
+        """Build a flight from an array of one GAME record, which is copied."""
+        flight = cls.__new__(cls)
+        flight.mission, flight._games = mission, games.copy()  # noqa: SLF001 - its own
+        return flight
+
+    def to_game(self) -> NDArray[Any]:
+        """Return a copy of its array of one GAME record."""
+        return self._games.copy()
+
+    def __str__(self) -> str:
+        return flight_text(self)
+
+    def svg(self) -> str:
+        """Return map, path and score sheet as an SVG document."""
+        from geo_patrol.flight.pictures.scene import flight_svg  # noqa: PLC0415 - drawing is above the game
+
+        return flight_svg(self)
+
+    def _repr_svg_(self) -> str:
+        """Show the flight in notebooks."""
+        return self.svg()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Flight):
+            return NotImplemented
+        return self.mission == other.mission and self.order_codes == other.order_codes and self.turns == other.turns
+
+    __hash__ = None  # type: ignore[assignment] # mutable
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return self.from_game(self.mission, self._games)
 
     def __repr__(self) -> str:
         where = f"{self.mode} at {self.position_name}"
@@ -307,241 +369,7 @@ class FlightStatus:
         codes: list[int] = self._games["log"]["order"][0][:count].tolist()
         return codes
 
-
-_TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
-"""The mark of each of forty turns on the map."""
-
-
-def flight_text(flight: FlightStatus) -> str:
-    """Return heading, goals, map, log, score sheet and outcome of a flight."""
-    sections = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
-    if flight.is_over:
-        sections.append(result_text(flight))
-    return "\n\n".join(filter(None, sections))
-
-
-def heading_text(flight: FlightStatus) -> str:
-    """Return title, turn, position and score in a line, and the goals of the mission below it."""
-    mission = flight.mission
-    where = f"{flight.mode} at {flight.position_name}"
-    lines = [
-        f"{mission.title} | {mission.game_title} | turn {flight.turn} of {mission.turns}, {where} | score {flight.score}"
-    ]
-    goals = goals_text(mission)
-    if goals:
-        lines.append(goals)
-    if flight.fuel_left is not None:
-        lines.append(f"Fuel and launches: {flight.fuel_left} of {mission.fuel_limit} points left")
-    return "\n".join(lines)
-
-
-def goals_text(mission: Mission) -> str:
-    """Return the goals and optional rules of a mission in a line; empty for the basic game."""
-    goals = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
-    if mission.land_on:
-        goals.append(f"land on {', '.join(mission.land_on)}")
-    if mission.end is not None:
-        kind, reference = mission.end
-        where = {"well": "in the well of", "planet": "on the planet", "station": "at the station"}[kind]
-        goals.append(f"end {where} {reference}")
-    if mission.fuel_limit is not None:
-        goals.append(f"at most {mission.fuel_limit} points of fuel and launches")
-    if mission.race:
-        goals.append("fewest turns win")
-    if mission.advanced:
-        goals.append("advanced rules")
-    return f"Mission: {'; '.join(goals)}" if goals else ""
-
-
-def map_text(flight: FlightStatus) -> str:
-    """Return the map.
-
-    "O" is a planet with weak gravity, "@" one with strong gravity, "H" the home planet; "+" a point of a gravity well,
-    "S" a station, "." an empty point. A turn's endpoint is marked by its number, from turn 10 on by letters.
-    """
-    mission = flight.mission
-    signs = {point: "+" for reference in mission.planets for point in mission.well(reference)}
-    signs |= {turn.end: _TURN_MARKS[turn.number - 1] for turn in flight.turns}
-    signs |= {read_point(planet): "O" if gravity == "weak" else "@" for planet, gravity in mission.planets.items()}
-    signs |= {read_point(station): "S" for station in mission.stations} | {read_point(mission.home): "H"}
-    columns = range(1, mission.columns + 1)
-    heading = "".join(f"{column:>3}" for column in columns)
-    lines = [f"  {heading}"]
-    for row in range(1, mission.rows + 1):
-        points = "".join(f"{signs.get((column, row), '.'):>3}" for column in columns)
-        lines.append(f"{ROW_LETTERS[row - 1]} {points}")
-    legend = "O weak gravity  @ strong gravity  H home  + gravity well"
-    lines.append(f"  {legend}{'  S station' if mission.stations else ''}  1-9, a-z: turns")
-    return "\n".join(lines)
-
-
-def shift_text(shift: Point) -> str:
-    """Return the direction of a shift of one grid, "-" for none."""
-    return "-" if shift == (0, 0) else DIRECTION_NAMES[DIRECTIONS.index(shift)]
-
-
-def move_text(move: Point) -> str:
-    """Return a move in the notation of the paper log: grids right or left, then up or down, such as "R3 U1"."""
-    right, down = move
-    words = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
-    if down:
-        words.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
-    return " ".join(words) or "0"
-
-
-def move_words(move: Point) -> str:
-    """Return a move in words, such as "3 left, 1 up"."""
-    right, down = move
-    words = [f"{abs(right)} {'right' if right > 0 else 'left'}"] if right else []
-    if down:
-        words.append(f"{abs(down)} {'down' if down > 0 else 'up'}")
-    return ", ".join(words) or "no move"
-
-
-def log_text(flight: FlightStatus) -> str:
-    """Return the flight log, a line for each turn: coast, gravity, engines, endpoint and points."""
-    if not flight.turn:
-        return ""
-    heading = f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"
-    return "\n".join([heading, *(_log_line(flight, turn) for turn in flight.turns)])
-
-
-def _log_line(flight: FlightStatus, turn: Turn) -> str:
-    coast, gravity = point_name(turn.coasted), shift_text(turn.gravity)
-    if turn.is_launch:
-        coast, gravity, engines = "-", "-", "launch"
-    elif turn.order == "stay" and turn.start == turn.end:
-        coast, engines = "stays", "-"
-    else:
-        engines = shift_text(turn.engines)
-    points, notes = points_text(turn), turn_notes(flight, turn)
-    end = point_name(turn.end)
-    line = f"{turn.number:>4}  {point_name(turn.start):<5}{coast:<10}{gravity:<12}{engines:<12}{end:<5}"
-    return f"{line}{move_text(turn.move):<8}{points}{f'  ({notes})' if notes else ''}".rstrip()
-
-
-def points_text(turn: Turn) -> str:
-    """Return the points of a turn by line of the score sheet, such as "explore +3, fuel -1"."""
-    return ", ".join(f"{name} {points:+d}" for name, points in turn.points.items() if points)
-
-
-def turn_notes(flight: FlightStatus, turn: Turn) -> str:
-    """Return what a turn has led to: "off the map", "crash", "landed", "docked", or nothing."""
-    is_last = flight.is_over and turn.number == flight.turn
-    if is_last and flight.ending == Ending.LEFT_MAP:
-        return "off the map"
-    if is_last and flight.ending == Ending.CRASHED:
-        return "crash"
-    return turn.mode if turn.mode != "flying" else ""
-
-
-def score_text(flight: FlightStatus) -> str:
-    """Return the score sheet: its lines by turn, and their totals."""
-    turns = flight.turns
-    if not turns:
-        return ""
-    heading = "".join(f"{turn.number:>3}" for turn in turns)
-    lines = [f"{'':<13}{heading}  total"]
-    for name in LINE_NAMES:
-        points = "".join(f"{turn.points[name] or '.':>3}" for turn in turns)
-        lines.append(f"{name:<13}{points}{flight.score_sheet[name]:>7}")
-    sums = "".join(f"{turn.score or '.':>3}" for turn in turns)
-    lines.append(f"{'total':<13}{sums}{flight.score:>7}")
-    return "\n".join(lines)
-
-
-def result_text(flight: FlightStatus, best: BestKnown | None = None) -> str:
-    """Return what became of a flight, its score, and how it ended.
-
-    Args:
-        flight: a flight that has ended.
-        best: the best flight that is known of the mission.
-    """
-    points = f"{flight.score} points" if best is None else f"{flight.score} of {best.score} points"
-    if flight.mission.race and flight.is_success:
-        known = "" if best is None else f" (best known: {best.turns})"
-        points = f"{flight.turn} turns{known}, {flight.score} points"
-    return f"{_verdict(flight)}: {points}; {flight.reason}."
-
-
-def _verdict(flight: FlightStatus) -> str:
-    """Return what became of a flight that has ended. A mission without goals is fulfilled by flying, however it ends."""
-    if flight.ending == Ending.LEFT_MAP:
-        return "Lost in space"
-    if not flight.is_success:
-        return "Mission failed"
-    if goals_text(flight.mission):
-        return "Mission accomplished"
-    return "Crashed" if flight.ending == Ending.CRASHED else "Flight complete"
-
-
-class Flight(FlightStatus):
-    """A flight of a mission, starting on the pad.
-
-    >>> flight = Flight("sample")
-    >>> flight.fly("launch D13").end
-    (13, 4)
-    >>> [turn.points["microgravity"] for turn in flight.fly_all(["coast", "coast"])]
-    [1, 1]
-    >>> flight.position_name, flight.score
-    ('C7', 6)
-
-    Args:
-        mission: a mission's name, a file's path, a mapping or a ``Mission``.
-        overrides: values that replace those of the mission, such as ``{"turns": 20}``.
-
-    Raises:
-        ConfigError: the mission is invalid.
-    """
-
-    def __init__(self, mission: MissionSource = "sample", overrides: Overrides | None = None) -> None:
-        super().__init__(load_mission(mission, overrides))
-
-    @classmethod
-    def from_orders(cls, mission: MissionSource, orders: Iterable[str | int]) -> Self:
-        """Fly a list of orders.
-
-        Raises:
-            ConfigError, OrderError: the mission or an order is invalid.
-        """
-        flight = cls(mission)
-        flight.fly_all(orders)
-        return flight
-
-    @classmethod
-    def from_game(cls, mission: Mission, games: NDArray[Any]) -> Self:
-        """Build a flight from an array of one GAME record, which is copied."""
-        flight = cls.__new__(cls)
-        FlightStatus.__init__(flight, mission, games.copy())
-        return flight
-
-    def to_game(self) -> NDArray[Any]:
-        """Return a copy of its array of one GAME record."""
-        return self._games.copy()
-
-    def __str__(self) -> str:
-        return flight_text(self)
-
-    def svg(self) -> str:
-        """Return map, path and score sheet as an SVG document."""
-        from geo_patrol.flight.pictures.scene import flight_svg  # noqa: PLC0415 - drawing is above the game
-
-        return flight_svg(self)
-
-    def _repr_svg_(self) -> str:
-        """Show the flight in notebooks."""
-        return self.svg()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Flight):
-            return NotImplemented
-        return self.mission == other.mission and self.order_codes == other.order_codes and self.turns == other.turns
-
-    __hash__ = None  # type: ignore[assignment] # mutable
-
-    def copy(self) -> Self:
-        """Return an independent copy."""
-        return self.from_game(self.mission, self._games)
+    # Orders
 
     def action_mask(self) -> NDArray[np.int8]:
         """Return 1 for every legal order, (33,) int8; all 0 when the flight is over."""
@@ -626,3 +454,170 @@ class Flight(FlightStatus):
         rules.plot(game["params"], game["flight"], code, game["workspace"])
         column, row = game["workspace"]["end"].tolist()
         return column, row
+
+
+_TURN_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDE"
+"""The mark of each of forty turns on the map."""
+
+
+def flight_text(flight: Flight) -> str:
+    """Return heading, goals, map, log, score sheet and outcome of a flight."""
+    sections = [heading_text(flight), map_text(flight), log_text(flight), score_text(flight)]
+    if flight.is_over:
+        sections.append(result_text(flight))
+    return "\n\n".join(filter(None, sections))
+
+
+def heading_text(flight: Flight) -> str:
+    """Return title, turn, position and score in a line, and the goals of the mission below it."""
+    mission = flight.mission
+    where = f"{flight.mode} at {flight.position_name}"
+    lines = [
+        f"{mission.title} | {mission.game_title} | turn {flight.turn} of {mission.turns}, {where} | score {flight.score}"
+    ]
+    goals = goals_text(mission)
+    if goals:
+        lines.append(goals)
+    if flight.fuel_left is not None:
+        lines.append(f"Fuel and launches: {flight.fuel_left} of {mission.fuel_limit} points left")
+    return "\n".join(lines)
+
+
+def goals_text(mission: Mission) -> str:
+    """Return the goals and optional rules of a mission in a line; empty for the basic game."""
+    goals = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
+    if mission.land_on:
+        goals.append(f"land on {', '.join(mission.land_on)}")
+    if mission.end is not None:
+        kind, reference = mission.end
+        where = {"well": "in the well of", "planet": "on the planet", "station": "at the station"}[kind]
+        goals.append(f"end {where} {reference}")
+    if mission.fuel_limit is not None:
+        goals.append(f"at most {mission.fuel_limit} points of fuel and launches")
+    if mission.race:
+        goals.append("fewest turns win")
+    if mission.advanced:
+        goals.append("advanced rules")
+    return f"Mission: {'; '.join(goals)}" if goals else ""
+
+
+def map_text(flight: Flight) -> str:
+    """Return the map.
+
+    "O" is a planet with weak gravity, "@" one with strong gravity, "H" the home planet; "+" a point of a gravity well,
+    "S" a station, "." an empty point. A turn's endpoint is marked by its number, from turn 10 on by letters.
+    """
+    mission = flight.mission
+    signs = {point: "+" for reference in mission.planets for point in mission.well(reference)}
+    signs |= {turn.end: _TURN_MARKS[turn.number - 1] for turn in flight.turns}
+    signs |= {read_point(planet): "O" if gravity == "weak" else "@" for planet, gravity in mission.planets.items()}
+    signs |= {read_point(station): "S" for station in mission.stations} | {read_point(mission.home): "H"}
+    columns = range(1, mission.columns + 1)
+    heading = "".join(f"{column:>3}" for column in columns)
+    lines = [f"  {heading}"]
+    for row in range(1, mission.rows + 1):
+        points = "".join(f"{signs.get((column, row), '.'):>3}" for column in columns)
+        lines.append(f"{ROW_LETTERS[row - 1]} {points}")
+    legend = "O weak gravity  @ strong gravity  H home  + gravity well"
+    lines.append(f"  {legend}{'  S station' if mission.stations else ''}  1-9, a-z: turns")
+    return "\n".join(lines)
+
+
+def shift_text(shift: Point) -> str:
+    """Return the direction of a shift of one grid, "-" for none."""
+    return "-" if shift == (0, 0) else DIRECTION_NAMES[DIRECTIONS.index(shift)]
+
+
+def move_text(move: Point) -> str:
+    """Return a move in the notation of the paper log: grids right or left, then up or down, such as "R3 U1"."""
+    right, down = move
+    words = [f"{'R' if right > 0 else 'L'}{abs(right)}"] if right else []
+    if down:
+        words.append(f"{'D' if down > 0 else 'U'}{abs(down)}")
+    return " ".join(words) or "0"
+
+
+def move_words(move: Point) -> str:
+    """Return a move in words, such as "3 left, 1 up"."""
+    right, down = move
+    words = [f"{abs(right)} {'right' if right > 0 else 'left'}"] if right else []
+    if down:
+        words.append(f"{abs(down)} {'down' if down > 0 else 'up'}")
+    return ", ".join(words) or "no move"
+
+
+def log_text(flight: Flight) -> str:
+    """Return the flight log, a line for each turn: coast, gravity, engines, endpoint and points."""
+    if not flight.turn:
+        return ""
+    heading = f"{'turn':>4}  {'from':<5}{'coast to':<10}{'gravity':<12}{'engines':<12}{'end':<5}{'move':<8}points"
+    return "\n".join([heading, *(_log_line(flight, turn) for turn in flight.turns)])
+
+
+def _log_line(flight: Flight, turn: Turn) -> str:
+    coast, gravity = point_name(turn.coasted), shift_text(turn.gravity)
+    if turn.is_launch:
+        coast, gravity, engines = "-", "-", "launch"
+    elif turn.order == "stay" and turn.start == turn.end:
+        coast, engines = "stays", "-"
+    else:
+        engines = shift_text(turn.engines)
+    points, notes = points_text(turn), turn_notes(flight, turn)
+    end = point_name(turn.end)
+    line = f"{turn.number:>4}  {point_name(turn.start):<5}{coast:<10}{gravity:<12}{engines:<12}{end:<5}"
+    return f"{line}{move_text(turn.move):<8}{points}{f'  ({notes})' if notes else ''}".rstrip()
+
+
+def points_text(turn: Turn) -> str:
+    """Return the points of a turn by line of the score sheet, such as "explore +3, fuel -1"."""
+    return ", ".join(f"{name} {points:+d}" for name, points in turn.points.items() if points)
+
+
+def turn_notes(flight: Flight, turn: Turn) -> str:
+    """Return what a turn has led to: "off the map", "crash", "landed", "docked", or nothing."""
+    is_last = flight.is_over and turn.number == flight.turn
+    if is_last and flight.ending == Ending.LEFT_MAP:
+        return "off the map"
+    if is_last and flight.ending == Ending.CRASHED:
+        return "crash"
+    return turn.mode if turn.mode != "flying" else ""
+
+
+def score_text(flight: Flight) -> str:
+    """Return the score sheet: its lines by turn, and their totals."""
+    turns = flight.turns
+    if not turns:
+        return ""
+    heading = "".join(f"{turn.number:>3}" for turn in turns)
+    lines = [f"{'':<13}{heading}  total"]
+    for name in LINE_NAMES:
+        points = "".join(f"{turn.points[name] or '.':>3}" for turn in turns)
+        lines.append(f"{name:<13}{points}{flight.score_sheet[name]:>7}")
+    sums = "".join(f"{turn.score or '.':>3}" for turn in turns)
+    lines.append(f"{'total':<13}{sums}{flight.score:>7}")
+    return "\n".join(lines)
+
+
+def result_text(flight: Flight, best: BestKnown | None = None) -> str:
+    """Return what became of a flight, its score, and how it ended.
+
+    Args:
+        flight: a flight that has ended.
+        best: the best flight that is known of the mission.
+    """
+    points = f"{flight.score} points" if best is None else f"{flight.score} of {best.score} points"
+    if flight.mission.race and flight.is_success:
+        known = "" if best is None else f" (best known: {best.turns})"
+        points = f"{flight.turn} turns{known}, {flight.score} points"
+    return f"{_verdict(flight)}: {points}; {flight.reason}."
+
+
+def _verdict(flight: Flight) -> str:
+    """Return what became of a flight that has ended. A mission without goals is fulfilled by flying, however it ends."""
+    if flight.ending == Ending.LEFT_MAP:
+        return "Lost in space"
+    if not flight.is_success:
+        return "Mission failed"
+    if goals_text(flight.mission):
+        return "Mission accomplished"
+    return "Crashed" if flight.ending == Ending.CRASHED else "Flight complete"

@@ -1,7 +1,8 @@
-"""Admissible bounds for the solver: the points a flight can still earn at most, and whether it can still win.
+"""The solver: a beam search through the turns of a mission, with branch and bound, and exhaustive where it is wide enough.
 
-A turn changes the speed by at most two grids in each direction: one by the engines, one by gravity. A stop on a planet or
-at a station can turn a ship round in less time than that, see ``gained_by_stopping``. No bound is ever too low.
+Its bounds are admissible: the points that a flight can still earn at most, and whether it can still win. A turn changes the
+speed by at most two grids in each direction: one by the engines, one by gravity. A stop on a planet or at a station can turn
+a ship round in less time than that, see ``gained_by_stopping``. No bound is ever too low.
 """
 
 import time

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pygame
 
-from geo_patrol.scenes.buttons import ButtonState, button_shapes
+from geo_patrol.scenes.buttons import button_shapes
 from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.shapes import Rect, Shape
 
@@ -84,9 +84,9 @@ class ButtonBar:
 
     def shapes(self, style: TextStyle, pointer: tuple[int, int] | None) -> Iterator[Shape]:
         """Draw the buttons; the one under the pointer is lit."""
-        size = style.text_size("normal")
         for control, rect in self._buttons:
             is_open = control.is_open()
             is_lit = is_open and pointer is not None and rect.contains(pointer)
-            state = ButtonState(is_lit, is_open)
-            yield from button_shapes(style, rect, size, sign=control.sign, label=control.label, state=state)
+            yield from button_shapes(
+                style, rect, sign=control.sign, label=control.label, is_lit=is_lit, is_open=is_open
+            )

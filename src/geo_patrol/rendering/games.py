@@ -9,7 +9,7 @@ from geo_patrol.sessions.live import Timeline
 
 
 class GameSource(Protocol):
-    """The games of a file, by their numbers from 0; ``replays.game_list.GameList`` is one."""
+    """The games of a file, by their numbers from 0; ``replays.files.GameList`` is one."""
 
     def has(self, number: int) -> bool:
         """Return whether there is a game of this number."""
@@ -50,15 +50,9 @@ class GamesWindow(WatchWindow):
         """Return the controls for moving about in the game, and in the file."""
         return [
             *super().make_controls(),
-            Control("the game before", self._previous, ("p",), label="<", is_open=self._has_previous),
-            Control("the next game", self._next, ("n",), label=">", is_open=self._has_next),
+            Control("the game before", self._previous, ("p",), label="<", is_open=lambda: self.number > 0),
+            Control("the next game", self._next, ("n",), label=">", is_open=lambda: self._games.has(self.number + 1)),
         ]
-
-    def _has_previous(self) -> bool:
-        return self.number > 0
-
-    def _has_next(self) -> bool:
-        return self._games.has(self.number + 1)
 
     def _previous(self) -> None:
         self.open(self.number - 1)

@@ -7,8 +7,7 @@ are made once and cached.
 import functools
 import io
 import itertools
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ _TEXT_SUPERSAMPLING = 3
 _DEFAULT_FONT_SCALE = 0.6875
 """pygame makes its own font so much smaller than requested."""
 _MAX_SURFACES = 4096
-_surfaces: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
+"""Texts that are kept, and symbols: those that were used last."""
 
 
 def paint_drawing(drawing: Drawing, scale: float = 1.0) -> pygame.Surface:
@@ -181,11 +180,8 @@ class Painter:
     def _use(self, use: Use) -> None:
         size = max(round(use.size * self._scale), 1)
         x, y = self._point(use.center)
-        picture = _find((use.symbol, size)) if self._cache_symbols else None
-        if picture is None:
-            picture = _symbol_surface(use.symbol, size)
-            if self._cache_symbols:
-                _keep((use.symbol, size), picture)
+        make = _symbol_surface if self._cache_symbols else _symbol_surface.__wrapped__
+        picture = make(use.symbol, size)
         if use.rotation is not None:  # 0 too, as rotating shifts a picture by a part of a pixel
             picture = _rotated(picture, use.rotation)
             self._surface.blit(picture, picture.get_rect(center=(round(x), round(y))))
@@ -193,6 +189,7 @@ class Painter:
             self._surface.blit(picture, (round(x - size / 2), round(y - size / 2)))
 
 
+@functools.lru_cache(maxsize=_MAX_SURFACES)
 def _symbol_surface(symbol: Symbol, size: int) -> pygame.Surface:
     extent = size * (_SUPERSAMPLING if size * _SUPERSAMPLING <= _MAX_SUPERSAMPLED else 2)
     large = pygame.Surface((extent, extent), pygame.SRCALPHA)
@@ -211,22 +208,6 @@ def _rotated(picture: pygame.Surface, rotation: float) -> pygame.Surface:
     return pygame.transform.rotozoom(picture, rotation, 1.0)
 
 
-def _find(key: Hashable) -> pygame.Surface | None:
-    """Return the surface that is kept under a key."""
-    surface = _surfaces.get(key)
-    if surface is not None:
-        _surfaces.move_to_end(key)
-    return surface
-
-
-def _keep(key: Hashable, surface: pygame.Surface) -> pygame.Surface:
-    """Keep a surface, and drop the one that was used the longest time ago if there are too many; return it."""
-    _surfaces[key] = surface
-    if len(_surfaces) > _MAX_SURFACES:
-        _surfaces.popitem(last=False)
-    return surface
-
-
 @functools.cache
 def _font(size: int) -> pygame.font.Font:
     """Return pygame's own font, which is bold already."""
@@ -238,14 +219,14 @@ def text_surface(text: str, size: int, color: Color) -> pygame.Surface:
     if not pygame.font.get_init():  # at first, or after somebody called pygame.quit
         clear_cache()
         pygame.font.init()
+    return _text_surface(text, size, color)
 
-    key = text, size, color
-    surface = _find(key)
-    if surface is None:
-        large = _font(size).render(text or " ", True, color)  # an empty text may crash SDL
-        width, height = (max(-(-extent // _TEXT_SUPERSAMPLING), 1) for extent in large.get_size())
-        surface = _keep(key, pygame.transform.smoothscale(large, (width, height)))
-    return surface
+
+@functools.lru_cache(maxsize=_MAX_SURFACES)
+def _text_surface(text: str, size: int, color: Color) -> pygame.Surface:
+    large = _font(size).render(text or " ", True, color)  # an empty text may crash SDL
+    width, height = (max(-(-extent // _TEXT_SUPERSAMPLING), 1) for extent in large.get_size())
+    return pygame.transform.smoothscale(large, (width, height))
 
 
 def text_extent(text: str, size: int) -> tuple[int, int]:
@@ -256,6 +237,7 @@ def text_extent(text: str, size: int) -> tuple[int, int]:
 
 def clear_cache() -> None:
     """Drop all surfaces and fonts, as after ``pygame.quit``."""
-    _surfaces.clear()
+    _text_surface.cache_clear()
+    _symbol_surface.cache_clear()
     _rotated.cache_clear()
     _font.cache_clear()

@@ -11,7 +11,7 @@ from geo_patrol.game import Game
 from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import board_shapes
-from geo_patrol.scenes.layout import ToolbarHeight, make_layout, no_toolbar
+from geo_patrol.scenes.layout import ToolbarHeight, make_layout
 from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes
 from geo_patrol.scenes.satellites import Motion
 from geo_patrol.sessions.live import Snapshot
@@ -37,7 +37,7 @@ class Picture:
         ValueError: the size is too small or too large.
     """
 
-    def __init__(self, width: int, height: int, config: GameConfig, toolbar: ToolbarHeight = no_toolbar) -> None:
+    def __init__(self, width: int, height: int, config: GameConfig, toolbar: ToolbarHeight = lambda _width: 0) -> None:
         self.width, self.height, self.config = width, height, config
         self.layout = make_layout(width, height, config.board, fleet_size(config), toolbar, text_extent)
         self._canvas = pygame.Surface((width, height), 0, 32)

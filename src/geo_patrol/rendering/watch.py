@@ -154,7 +154,7 @@ class WatchWindow:
         return deferred + self.screen.events()
 
     def wait_for_agent(self, name: str, act: Callable[[], T]) -> T:
-        """Wait for an agent's orders, or its advice, while the window goes on.
+        """Wait for an agent's orders while the window goes on.
 
         Closing the window takes effect at once; other keys and clicks do when the agent has decided.
 
@@ -163,7 +163,7 @@ class WatchWindow:
             act: lets it choose, in a thread of its own.
 
         Returns:
-            What ``act`` returned: (11,) order codes, or a hint.
+            What ``act`` returned: (11,) order codes.
 
         Raises:
             WindowClosedError: the window was closed.
@@ -240,15 +240,11 @@ class WatchWindow:
             self.page = None
 
     def _scroll(self, rows: int) -> None:
-        if self.page is None:
-            self.scroll_content(rows)
-        else:
+        """Scroll the page; without one, open the list of engagements under the pointer, whichever way."""
+        if self.page is not None:
             self.page.scroll(rows)
             self.page.first = min(self.page.first, lay_out_page(self.layout, self.screen.size, self.page).last_first)
-
-    def scroll_content(self, rows: int) -> None:  # noqa: ARG002 - whichever way
-        """Open the list of engagements under the pointer."""
-        if self.pointer is not None and self.layout.outcomes.contains(self.pointer):
+        elif self.pointer is not None and self.layout.outcomes.contains(self.pointer):
             self.show_situation()
 
     def tick(self, seconds: float) -> bool:
@@ -355,14 +351,10 @@ class WatchWindow:
     # Pages and messages
 
     def show_help(self) -> None:
-        """Show the page of help."""
-        self.page = Page(self.help_tabs())
-
-    def help_tabs(self) -> tuple[Tab, ...]:
-        """Return the keys, and the aim, the scoring and the costs of this game."""
+        """Show the keys, and the aim, the scoring and the costs of this game."""
         game = self.playback.snapshot.game
         keys = Tab("Keys", tuple(PageLine(*line) for line in self.help_lines()))
-        return keys, aim_tab(game), costs_tab(game)
+        self.page = Page((keys, aim_tab(game), costs_tab(game)))
 
     def save_picture(self) -> None:
         """Save the picture as PNG in the current folder, beside those that are there."""
@@ -390,20 +382,16 @@ class WatchWindow:
         """Return the lines of the page of keys: keys, and what they do."""
         return [(" or ".join(map(_key_text, control.keys)), control.name) for control in self.controls if control.keys]
 
-    def show_situation(self, index: int = 0) -> None:
-        """Show a tab of the page about the last turn."""
-        self.page = Page(self.situation_tabs(), index)
-
-    def situation_tabs(self) -> tuple[Tab, ...]:
-        """Return the result, if it is shown, and why the score changed in the last turn, with every engagement."""
+    def show_situation(self) -> None:
+        """Show the result, if the game is over, and why the score changed in the last turn, with every engagement."""
         snapshot = self.playback.snapshot
         engagement = self.playback.timeline.last_engagement(self.playback.index)
         changes = () if engagement is None else score_changes(engagement)
         last_turn = last_turn_tab(snapshot.outcomes_turn, changes, snapshot.outcomes)
-        return (result_tab(self.playback.timeline), last_turn) if snapshot.game.is_over else (last_turn,)
+        self.page = Page((result_tab(self.playback.timeline), last_turn) if snapshot.game.is_over else (last_turn,))
 
 
 def _key_text(key: str) -> str:
-    shift, _, plain = key.rpartition("shift+")
+    plain = key.removeprefix("shift+")
     name = plain.upper() if len(plain) == 1 else plain.capitalize()
-    return f"Shift {name}" if shift or key.startswith("shift+") else name
+    return name if plain == key else f"Shift {name}"

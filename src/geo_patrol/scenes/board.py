@@ -269,19 +269,13 @@ def goal_shapes(geometry: BoardGeometry, side: Side, sector: int, rotation: floa
     yield shapes.Polygon(outline, theme.SIDES_DARK[side], theme.SIDES[side], width)
 
 
-def outline_shape(
-    geometry: BoardGeometry, sector: int, color: shapes.Color, width: int, rotation: float = 0.0
-) -> shapes.Polygon:
-    """Draw the edge of a sector, inside it."""
-    return shapes.Polygon(geometry.outline(sector, rotation, inset=width / 2 + 1), None, color, width)
-
-
 def highlight_shapes(
     geometry: BoardGeometry, sector: int, color: shapes.Color, opacity: float
 ) -> Iterator[shapes.Polygon]:
     """Light a sector up."""
+    width = max(round(geometry.radius / 200), 1)
     yield shapes.Polygon(geometry.outline(sector, inset=2), color, opacity=opacity)
-    yield outline_shape(geometry, sector, color, max(round(geometry.radius / 200), 1))
+    yield shapes.Polygon(geometry.outline(sector, inset=width / 2 + 1), None, color, width)
 
 
 def _prograde_arrow(layout: Layout) -> Iterator[shapes.Shape]:

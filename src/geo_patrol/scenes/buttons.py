@@ -3,7 +3,6 @@
 import functools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import TextStyle
@@ -48,36 +47,29 @@ _SIGNS: dict[str, tuple[tuple[Point, ...], ...]] = {  # polygons in a square fro
 _MIRRORED = {"back": "forward", "previous turn": "next turn"}
 
 
-@dataclass(frozen=True)
-class ButtonState:
-    """How a button looks.
-
-    Attributes:
-        is_lit: the mouse points at it.
-        is_open: it can be clicked now.
-        is_selected: it is framed.
-    """
-
-    is_lit: bool = False
-    is_open: bool = True
-    is_selected: bool = False
-
-
 def button_shapes(
-    style: TextStyle, rect: Rect, size: int, *, sign: str = "", label: str = "", state: ButtonState
+    style: TextStyle,
+    rect: Rect,
+    *,
+    sign: str = "",
+    label: str = "",
+    is_lit: bool = False,
+    is_open: bool = True,
+    is_selected: bool = False,
 ) -> Iterator[Shape]:
-    """Draw a button with a sign, or a label in a font size."""
-    fill = theme.CARD_BRIGHT if state.is_open else theme.CARD
-    ink = theme.TEXT if state.is_open else theme.FAINT
-    if state.is_lit:
+    """Draw a button with a sign or a label, lit under the mouse, dim while it cannot be clicked, framed if selected."""
+    fill = theme.CARD_BRIGHT if is_open else theme.CARD
+    ink = theme.TEXT if is_open else theme.FAINT
+    if is_lit:
         fill = blend(fill, theme.TEXT, 0.22)
-    yield box(rect, fill, theme.CHOICE if state.is_selected else None, 2, max(rect.height // 5, 3))
+    yield box(rect, fill, theme.CHOICE if is_selected else None, 2, max(rect.height // 5, 3))
     sign_size = round(rect.height * 0.5)
     if sign == "?":
         yield Text(rect.center, "?", round(sign_size * 1.1), ink, "center")
     elif sign:
         yield Use(_sign(sign, ink), rect.center, sign_size)
     else:
+        size = style.text_size("normal")
         yield Text(rect.center, style.fitted(label, size, rect.width - size // 2), size, ink, "center")
 
 

@@ -142,11 +142,6 @@ ToolbarHeight: TypeAlias = Callable[[int], int]
 """Returns the height in pixels that a toolbar of a width takes."""
 
 
-def no_toolbar(_width: int) -> int:
-    """Return 0: pictures have no buttons."""
-    return 0
-
-
 def approximate_text_size(text: str, size: int) -> tuple[int, int]:
     """Return about how large a text is, for drawings whose font is not known, such as SVG."""
     return round(0.58 * size * len(text)), size
@@ -195,7 +190,11 @@ class TextStyle:
 
     def fitted(self, text: str, size: int, width: int) -> str:
         """Return a text, shortened with two dots if it is wider than so many pixels."""
-        return fitted_text(self.measure, text, size, width)
+        if self.text_width(text, size) <= width:
+            return text
+        while text and self.text_width(text + "..", size) > width:
+            text = text[:-1]
+        return text + ".."
 
     def wrapped(self, text: str, size: int, width: int) -> list[str]:
         """Break a text into lines, as ``wrap_text`` does."""
@@ -212,7 +211,7 @@ class Layout(TextStyle):
         tables: the fleet of each side.
         columns: satellites in a row of a fleet.
         token: diameter of a satellite there, in pixels.
-        outcomes: the cards of the last engagement, or the orders to choose from.
+        outcomes: the cards of the last engagement.
         chart: the score over the turns.
         toolbar: buttons of a window; empty in a picture.
         geometry: geometry of the board.
@@ -227,15 +226,6 @@ class Layout(TextStyle):
     chart: Rect
     toolbar: Rect
     geometry: BoardGeometry
-
-
-def fitted_text(measure: TextMeasure, text: str, size: int, width: int) -> str:
-    """Return a text, shortened with two dots if it is wider than so many pixels."""
-    if measure(text, size)[0] <= width:
-        return text
-    while text and measure(text + "..", size)[0] > width:
-        text = text[:-1]
-    return text + ".."
 
 
 class _Metrics(NamedTuple):
@@ -292,7 +282,7 @@ def make_layout(
     height: int,
     board: BoardConfig,
     fleet_size: int,
-    toolbar: ToolbarHeight = no_toolbar,
+    toolbar: ToolbarHeight = lambda _width: 0,
     measure: TextMeasure = approximate_text_size,
 ) -> Layout:
     """Lay out a picture.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.buttons import ButtonState, button_shapes
+from geo_patrol.scenes.buttons import button_shapes
 from geo_patrol.scenes.layout import TextStyle
 from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
 from geo_patrol.sessions.pages import Page, Tab
@@ -105,8 +105,7 @@ def page_shapes(
     yield box(placed.card, theme.PANEL, theme.GRID, style.stroke(1), text)
     for i, (tab, rect) in enumerate(zip(page.tabs, placed.tabs, strict=True)):
         is_lit = pointer is not None and rect.contains(pointer)
-        state = ButtonState(is_lit, is_selected=i == page.index)
-        yield from button_shapes(style, rect, text, label=tab.title, state=state)
+        yield from button_shapes(style, rect, label=tab.title, is_lit=is_lit, is_selected=i == page.index)
     first = min(page.first, placed.last_first)
     for i, row in enumerate(placed.rows[first : first + placed.count]):
         y = placed.body.top + line * (i + 0.5)

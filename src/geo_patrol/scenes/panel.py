@@ -185,8 +185,8 @@ def _bounds(scores: tuple[ScorePoint, ...], win: int) -> tuple[int, int]:
 
 
 def _axes(plot: Rect, size: int, scores: tuple[int, int], turns: tuple[int, int]) -> Iterator[Shape]:
-    corners = plot.corners
-    yield Polyline((corners["topleft"], corners["bottomleft"], corners["bottomright"]), theme.LINE)
+    corners = (plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)
+    yield Polyline(corners, theme.LINE)
     for score, y in zip(scores, (plot.bottom, plot.top), strict=True):
         yield Text((plot.left - size * 0.4, y), str(score), size, theme.FAINT, "midright")
     anchors: tuple[TextAnchor, TextAnchor] = ("topleft", "topright")

@@ -9,16 +9,7 @@ from geo_patrol.game import Game
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import (
-    all_satellites,
-    at_one_place,
-    by_sector,
-    satellite_anchors,
-    stack_symbol,
-    style_of,
-    tanks,
-    token_symbol,
-)
+from geo_patrol.scenes.satellites import Arrangement, all_satellites, at_one_place, by_sector, place_symbol, tanks
 from geo_patrol.scenes.shapes import (
     Circle,
     Color,
@@ -125,16 +116,10 @@ def goal_shapes(game: Game) -> Iterator[Polygon]:
 def satellite_shapes(game: Game) -> Iterator[Shape]:
     """Draw the satellites as pictures on screens do, in colors for paper, and how many were lost where."""
     geometry = geometry_of(game.config.board)
-    satellites = all_satellites(game)
-    anchors = satellite_anchors(geometry, satellites)
-    yield from recolored(lost_shapes(geometry, satellites, anchors, _LOST), theme.LIGHT)
-    full = tanks(game)
-    unseen = game.out_of_sight
-    styles = {one.id: style_of(one, full[one.id], is_seen=one.id not in unseen) for one in satellites}
-    for anchor, here in at_one_place(anchors):
-        symbol = token_symbol(styles[here[0]])
-        if len(here) > 1:
-            symbol = stack_symbol(here[0].side, len(here), all(styles[one].is_seen for one in here))
+    shown = Arrangement(geometry, all_satellites(game), tanks(game), game.out_of_sight)
+    yield from recolored(lost_shapes(geometry, shown.satellites, shown.anchors, _LOST), theme.LIGHT)
+    for anchor, here in at_one_place(shown.anchors):
+        symbol = place_symbol(here, shown.styles)
         yield from placed(recolored(symbol.shapes, theme.LIGHT), geometry.point(anchor.position), anchor.radius)
 
 

@@ -19,14 +19,7 @@ from geo_patrol.scenes.board import (
 from geo_patrol.scenes.engagements import attack_lines, beat_shapes, card_shapes
 from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size, make_layout
 from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
-from geo_patrol.scenes.satellites import (
-    Clock,
-    Motion,
-    at_one_place,
-    by_sector,
-    stack_shape,
-    token_shape,
-)
+from geo_patrol.scenes.satellites import Clock, Motion, at_one_place, by_sector, place_symbol, symbol_shape
 from geo_patrol.scenes.shapes import Drawing, Shape, box
 from geo_patrol.sessions.engagement import TargetCard
 from geo_patrol.sessions.live import Snapshot
@@ -124,14 +117,9 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
             if number is not None and rotation == 0 and sector not in occupied:
                 yield number  # which an empty goal hides otherwise
         yield from lost_shapes(geometry, lost, anchors, layout.text_size("tiny"))
-    styles = motion.shown(clock).styles
-    for anchor, satellites in at_one_place(motion.anchors(clock)):
-        center = geometry.point(anchor.position)
-        if len(satellites) == 1:
-            yield token_shape(styles[satellites[0]], center, anchor.radius)
-        else:
-            are_seen = all(styles[one].is_seen for one in satellites)
-            yield stack_shape(satellites[0].side, len(satellites), center, anchor.radius, are_seen=are_seen)
+    styles = motion.key(clock.key).styles
+    for anchor, here in at_one_place(motion.anchors(clock)):
+        yield symbol_shape(place_symbol(here, styles), geometry.point(anchor.position), anchor.radius)
     yield from beat_shapes(layout, motion, clock)
 
 

@@ -187,26 +187,28 @@ def full_fuel(game: Game, side: Side, number: int) -> int:
     return int(largest(fleet.hva.fuel if number == 0 else fleet.patrols.fuel))
 
 
-def fuel_steps(fuel: int, full: int) -> int:
-    """Return the length of a fuel bar in steps, rounded up."""
-    return min(math.ceil(FUEL_STEPS * fuel / max(full, 1)), FUEL_STEPS)
-
-
 def style_of(satellite: Satellite, full: int, *, is_seen: bool = True) -> TokenStyle:
     """Return how a satellite looks whose tank holds so much fuel."""
     state = "active" if satellite.is_active else "destroyed" if satellite.destroyed else "empty"
-    steps = fuel_steps(satellite.fuel, full)
+    steps = min(math.ceil(FUEL_STEPS * satellite.fuel / max(full, 1)), FUEL_STEPS)  # of the bar
     return TokenStyle(satellite.id.side, satellite.id.number, steps, satellite.ammo, state, is_seen)
 
 
 def token_shape(style: TokenStyle, center: Point, radius: float) -> Use:
     """Draw a satellite; ``radius`` is that of its outer edge, in pixels."""
-    return Use(token_symbol(style), center, 2 * max(round(radius), 2))
+    return symbol_shape(token_symbol(style), center, radius)
 
 
-def stack_shape(side: Side, count: int, center: Point, radius: float, *, are_seen: bool = True) -> Use:
-    """Draw several satellites of a side as one that says how many, perhaps with some that are not in sight."""
-    return Use(stack_symbol(side, count, are_seen), center, 2 * max(round(radius), 2))
+def symbol_shape(symbol: Symbol, center: Point, radius: float) -> Use:
+    """Draw the symbol of a satellite or a stack; ``radius`` is that of its outer edge, in pixels."""
+    return Use(symbol, center, 2 * max(round(radius), 2))
+
+
+def place_symbol(here: Sequence[SatelliteId], styles: Mapping[SatelliteId, TokenStyle]) -> Symbol:
+    """Return what is drawn for the satellites at one place: one alone, or a stack, perhaps with some not in sight."""
+    if len(here) == 1:
+        return token_symbol(styles[here[0]])
+    return stack_symbol(here[0].side, len(here), all(styles[one].is_seen for one in here))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -409,17 +411,13 @@ class Motion:
         growth = min(part / _MARKED, 1.0)
         return Clock(int(beat), growth, _smooth_step((part - _MOVING) / (1 - _MOVING)), 0)
 
-    def shown(self, clock: Clock) -> Arrangement:
-        """Return the satellites with the looks that they have at a time."""
-        return self.key(clock.key)
-
     def anchors(self, clock: Clock) -> Anchors:
         """Return where the satellites are that are shown; angles may be beyond a full turn."""
         if not clock.movement:
             return self.beat_anchors(clock.beat, clock)
         start, end = self.key(clock.beat), self.key(clock.beat + 1)
         anchors: Anchors = {}
-        for satellite in self.shown(clock).anchors:
+        for satellite in self.key(clock.key).anchors:
             before, after = start.anchors[satellite], end.anchors.get(satellite)
             if after is None or after == before:
                 anchors[satellite] = before

@@ -55,16 +55,6 @@ class Rect(NamedTuple):
         """The pixel in its middle."""
         return self.left + self.width // 2, self.top + self.height // 2
 
-    @property
-    def corners(self) -> dict[TextAnchor, tuple[int, int]]:
-        """The four corners by name."""
-        return {
-            "topleft": (self.left, self.top),
-            "topright": (self.right, self.top),
-            "bottomleft": (self.left, self.bottom),
-            "bottomright": (self.right, self.bottom),
-        }
-
     def contains(self, point: Point) -> bool:
         """Return whether a point is inside."""
         return self.left <= point[0] < self.right and self.top <= point[1] < self.bottom
@@ -80,20 +70,11 @@ class Rect(NamedTuple):
         x, y = int(width), int(height)
         return Rect(self.left - int(x / 2), self.top - int(y / 2), self.width + x, self.height + y)
 
-    def moved(self, x: int, y: int) -> "Rect":
-        """Return the rectangle shifted."""
-        return self._replace(left=self.left + x, top=self.top + y)
-
     def clamped(self, area: "Rect") -> "Rect":
         """Return the rectangle moved into an area that is large enough."""
         left = min(max(self.left, area.left), area.right - self.width)
         top = min(max(self.top, area.top), area.bottom - self.height)
         return self._replace(left=left, top=top)
-
-    def union(self, other: "Rect") -> "Rect":
-        """Return the smallest rectangle that contains both."""
-        left, top = min(self.left, other.left), min(self.top, other.top)
-        return Rect(left, top, max(self.right, other.right) - left, max(self.bottom, other.bottom) - top)
 
 
 # Never changed once they are made, but not frozen: a frozen dataclass takes four times as long to make, and a picture

@@ -1,9 +1,5 @@
 """A window that shows flights. Closing it ends neither an episode nor a program."""
 
-import os
-
-os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-
 import pygame
 
 from geo_patrol.flight.flight import Flight
@@ -50,8 +46,6 @@ class FlightViewer:
         Raises:
             NoScreenError: there is no screen.
         """
-        if self.is_closed:
-            return
         if self._screen is None:
             self._screen = Screen("geo_patrol: flight", (round(drawing.width), round(drawing.height)))
         picture = pygame.Surface(self._screen.size)
