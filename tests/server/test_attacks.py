@@ -476,6 +476,25 @@ def test_what_cannot_be_saved_has_not_happened(client, monkeypatch):
     assert len(client.tables.items) == 1
 
 
+def test_a_resignation_that_cannot_be_saved_has_not_happened(client, monkeypatch):
+    """Otherwise the table would send its end, with the seed of a game that goes on."""
+    name, secrets = open_table(client)
+    table, player = client.tables.items[name], join(client, name, secrets["alpha"])
+    next_of(player, "your_turn")
+    events, resign = table.num_events, json.dumps({"type": "resign"})
+
+    def write(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "atomic_write", write)
+        player.send_text(resign)
+        assert next_of(player, "error")["code"] == "not_saved"
+    assert (table.is_over, table.num_events, table.saved.settled) == (False, events, None)
+    player.send_text(resign)
+    assert next_of(player, "event")["event"]["winner"] == "bravo"
+
+
 def test_only_the_servers_account_reads_its_files(client, tmp_path):
     table = played(client.tables)
     client.post("/api/classes", json={})

@@ -68,6 +68,17 @@ def test_only_who_has_the_key_comes_in(page):
         assert client.get("/").headers["location"] == "/static/start.html"
 
 
+def test_cookies_of_other_pages_of_this_computer_do_not_lock_out(page):
+    """Cookies are those of a host, whatever the port; not all programs write them as the standard says."""
+    with TestClient(page, follow_redirects=False) as client:
+        name, value = client.get(f"/?key={page.key}").headers["set-cookie"].partition(";")[0].split("=")
+        client.cookies.clear()
+        for other in ("a:b=1", 'theme={"dark":true}', "plain"):
+            headers = {"cookie": f"{other}; {name}={value}"}
+            assert client.get("/static/start.html", headers=headers).status_code == 200
+        assert client.get("/static/start.html", headers={"cookie": f"a:b=1; {name}=wrong"}).status_code == 403
+
+
 def test_pages_are_there_at_once_and_games_when_they_are_prepared(page):
     with TestClient(page) as client:
         client.get(f"/?key={page.key}")

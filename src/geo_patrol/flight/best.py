@@ -1,13 +1,11 @@
 """The best flights that are known of the missions of the package."""
 
-from functools import cache
-from typing import NamedTuple
+from pydantic import BaseModel, ConfigDict
 
-from geo_patrol.config.toml_files import mission_names
 from geo_patrol.flight.mission import Mission, load_mission
 
 
-class BestKnown(NamedTuple):
+class BestKnown(BaseModel):
     """The best flight that is known of a mission.
 
     Attributes:
@@ -15,6 +13,8 @@ class BestKnown(NamedTuple):
         turns: that it takes.
         is_proved: whether no flight is better.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     score: int
     turns: int
@@ -31,27 +31,22 @@ class BestKnown(NamedTuple):
 
 # geo-patrol fly --mission NAME --solve
 _BEST = {
-    "base_camp": BestKnown(47, 18, is_proved=True),
-    "courier": BestKnown(23, 13, is_proved=True),
-    "docking_race": BestKnown(4, 6, is_proved=True),
-    "grand_tour": BestKnown(108, 40, is_proved=False),
-    "probe_race": BestKnown(9, 5, is_proved=True),
-    "probe_slalom": BestKnown(16, 10, is_proved=True),
-    "sample": BestKnown(21, 15, is_proved=True),
-    "sample_20": BestKnown(23, 20, is_proved=True),
-    "sample_probe": BestKnown(8, 8, is_proved=True),
-    "short_tank": BestKnown(22, 17, is_proved=True),
-    "survey_loop": BestKnown(21, 24, is_proved=True),
-    "survey_sprint": BestKnown(15, 9, is_proved=True),
-    "touchdown": BestKnown(19, 15, is_proved=True),
+    "base_camp": BestKnown(score=47, turns=18, is_proved=True),
+    "courier": BestKnown(score=23, turns=13, is_proved=True),
+    "docking_race": BestKnown(score=4, turns=6, is_proved=True),
+    "grand_tour": BestKnown(score=108, turns=40, is_proved=False),
+    "probe_race": BestKnown(score=9, turns=5, is_proved=True),
+    "probe_slalom": BestKnown(score=16, turns=10, is_proved=True),
+    "sample": BestKnown(score=21, turns=15, is_proved=True),
+    "sample_20": BestKnown(score=23, turns=20, is_proved=True),
+    "sample_probe": BestKnown(score=8, turns=8, is_proved=True),
+    "short_tank": BestKnown(score=22, turns=17, is_proved=True),
+    "survey_loop": BestKnown(score=21, turns=24, is_proved=True),
+    "survey_sprint": BestKnown(score=15, turns=9, is_proved=True),
+    "touchdown": BestKnown(score=19, turns=15, is_proved=True),
 }
 
 
 def best_known(mission: Mission) -> BestKnown | None:
     """Return the best flight that is known of a mission; None for one that is not in the package."""
-    return next((_BEST[name] for name, one in _missions().items() if one == mission), None)
-
-
-@cache
-def _missions() -> dict[str, Mission]:
-    return {name: load_mission(name) for name in mission_names()}
+    return next((best for name, best in _BEST.items() if load_mission(name) == mission), None)

@@ -44,7 +44,7 @@ from geo_patrol.server.protocol import (
     TableState,
     read_client_message,
 )
-from geo_patrol.server.scenarios import ScenarioRoutes
+from geo_patrol.server.scenarios import ScenarioEdit, edit_scenario
 from geo_patrol.server.store import not_saved
 from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import NewTable, Table, TableStore
@@ -129,7 +129,6 @@ class Server:
         self._hints = HintRoutes(tables, self._limits, self._quick, self._slow)
         self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
         self._flights = FlightRoutes(tables.folder, self._limits, self._quick, self._slow)
-        self._scenarios = ScenarioRoutes(self._limits, self._files)
         tables.observers.append(self._forget)
 
     @property
@@ -163,7 +162,7 @@ class Server:
                 *self._hints.routes,
                 *self._classes.routes,
                 *self._flights.routes,
-                *self._scenarios.routes,
+                Route("/api/scenario", self._edit_scenario, methods=["POST"]),
                 WebSocketRoute("/ws/{table}", self._socket),
                 *static_routes(),
             ],
@@ -357,6 +356,11 @@ class Server:
         self.tables.add(table)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
+    async def _edit_scenario(self, request: Request) -> Response:
+        asked, site = await requests.read_body(request, ScenarioEdit), requests.client_site(request)
+        self._limits.take("requests", site)
+        return JSONResponse(await self._files.run(site, partial(edit_scenario, asked)))
+
     def _check_write(self, request: Request) -> None:
         self._limits.take("requests", requests.client_site(request))
         requests.check_origin(request.headers.get("origin"), request.headers.get("host"))
@@ -431,7 +435,8 @@ class Server:
         server = self._server_of(table)
         if hello.secret is None:
             return server, server.join(hello)
-        return server, self._limits.owner(socket, hello.secret, lambda _: server.join(hello))
+        with self._limits.owner(socket, hello.secret):
+            return server, server.join(hello)
 
 
 async def _start_page(_request: Request) -> Response:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 import segno
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -20,9 +20,10 @@ from starlette.routing import Route
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import show
 from geo_patrol.notation import PhaseName
+from geo_patrol.position import SavedData
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import (
-    Body,
+    Arrival,
     ClientLimits,
     FairThreads,
     SecretBody,
@@ -57,10 +58,8 @@ class NewClass(NewTable):
     """Whether pupils play each other; otherwise everybody plays the agent."""
 
 
-class Pupil(BaseModel):
+class Pupil(SavedData):
     """Somebody who has come to a class; the secret only as a hash."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: _Name
     secret_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -71,13 +70,11 @@ class Pupil(BaseModel):
     """Whether the teacher has removed this pupil, whose games remain among the results."""
 
 
-class ClassGame(BaseModel):
+class ClassGame(SavedData):
     """A game of a class: its table, the number of the pupil on each side, None for the agent, and how it stands.
 
     How it stands is taken down when its table leaves memory, and whenever the class is looked at.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     table: str
     alpha: int | None
@@ -88,7 +85,7 @@ class ClassGame(BaseModel):
     """None where enemies are hidden, until the game is over."""
     is_over: bool = False
     winner: Side | None = None
-    reasons: list[str] = []
+    reasons: list[str] = Field(default=[])
     is_paused: bool = False
     is_stopped: bool = False
     """Whether the teacher has ended it without a result."""
@@ -113,18 +110,16 @@ class ClassGame(BaseModel):
         self.is_paused, self.is_stopped = table.saved.is_paused, table.saved.is_stopped
 
 
-class SavedClass(BaseModel):
+class SavedClass(SavedData):
     """A class as it is saved."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     version: Literal[1] = 1
     new: NewClass
     teacher_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     opener: Annotated[str, StringConstraints(max_length=60)] = ""
     """The address that opened it: see ``SavedTable``."""
-    pupils: Annotated[list[Pupil], Field(max_length=_MAX_ARRIVALS)] = []
-    games: Annotated[list[ClassGame], Field(max_length=MAX_GAMES)] = []
+    pupils: list[Pupil] = Field(default=[], max_length=_MAX_ARRIVALS)
+    games: list[ClassGame] = Field(default=[], max_length=MAX_GAMES)
     is_paused: bool = False
 
 
@@ -255,7 +250,7 @@ class Classroom(Stored[SavedClass]):
         return next((game for game in reversed(self._games()) if number in game.pupils), None)
 
     def seat_record(self, number: int) -> dict[str, Any]:
-        """Return where a pupil is: name, title, table with the side, None while there is none, whether it is over."""
+        """Return where a pupil is: the class, the name, whether a seat is waited for, pauses, the table, whether it is over."""
         game = self._game_of(number)
         if game is not None and game.is_stopped:
             game = None
@@ -548,12 +543,6 @@ class ClassStore(Store[SavedClass, Classroom]):
         self.remove_older(days, forget)
 
 
-class Arrival(Body):
-    """What a pupil says on coming."""
-
-    name: Annotated[str, StringConstraints(max_length=200)]
-
-
 class Pause(SecretBody):
     """Whether the clocks stand still, of a table or of all."""
 
@@ -577,6 +566,9 @@ class NewPartner(PupilBody):
     """With whom a pupil plays from now on; null: with the agent."""
 
     partner: _Name | None
+
+
+_Asked = TypeVar("_Asked", bound=SecretBody)
 
 
 class ClassRoutes:
@@ -678,13 +670,9 @@ class ClassRoutes:
     async def _pupil(self, request: Request) -> tuple[Classroom, int]:
         """Return the class of a request, and the number of the pupil who asks."""
         body = await read_body(request, SecretBody)
-        name = request.path_params["name"]
-
-        def find(secret: str) -> tuple[Classroom, int]:
-            one = self.classes.find(name)
-            return one, one.pupil_of(secret)
-
-        one, number = self._limits.owner(request, body.secret, find)
+        with self._limits.owner(request, body.secret):
+            one = self.classes.find(request.path_params["name"])
+            number = one.pupil_of(body.secret)
         await self._prepare(one)
         return one, number
 
@@ -701,18 +689,14 @@ class ClassRoutes:
 
     # The teacher
 
-    async def _taught(self, request: Request, body: SecretBody) -> Classroom:
-        """Return the class of a request by its teacher."""
-        name = request.path_params["name"]
-
-        def find(secret: str) -> Classroom:
-            one = self.classes.find(name)
-            one.check_teacher(secret)
-            return one
-
-        one = self._limits.owner(request, body.secret, find)
+    async def _taught(self, request: Request, model: type[_Asked]) -> tuple[Classroom, _Asked]:
+        """Return the class of a request by its teacher, and what is asked."""
+        asked = await read_body(request, model)
+        with self._limits.owner(request, asked.secret):
+            one = self.classes.find(request.path_params["name"])
+            one.check_teacher(asked.secret)
         await self._prepare(one)
-        return one
+        return one, asked
 
     def _answer(self, request: Request, one: Classroom, changed: list[str]) -> Response:
         """Let the clients of tables know of a change; return what the teacher sees."""
@@ -721,46 +705,41 @@ class ClassRoutes:
         return JSONResponse({**one.overview(), "address": self._address(request, one)})
 
     async def _overview(self, request: Request) -> Response:
-        one = await self._taught(request, await read_body(request, SecretBody))
+        one, _ = await self._taught(request, SecretBody)
         return self._answer(request, one, [])
 
     async def _seat_with_agent(self, request: Request) -> Response:
-        one = await self._taught(request, await read_body(request, SecretBody))
+        one, _ = await self._taught(request, SecretBody)
         one.seat_pupils(with_agent=True)
         return self._answer(request, one, [])
 
     async def _start_next(self, request: Request) -> Response:
-        one = await self._taught(request, await read_body(request, SecretBody))
+        one, _ = await self._taught(request, SecretBody)
         one.start_next()
         return self._answer(request, one, [])
 
     async def _pause(self, request: Request) -> Response:
-        asked = await read_body(request, Pause)
-        one = await self._taught(request, asked)
+        one, asked = await self._taught(request, Pause)
         return self._answer(request, one, one.pause(asked.table, is_paused=asked.paused))
 
     async def _rename(self, request: Request) -> Response:
-        asked = await read_body(request, NewName)
-        one = await self._taught(request, asked)
+        one, asked = await self._taught(request, NewName)
         return self._answer(request, one, one.rename(one.named(asked.pupil), asked.name))
 
     async def _remove(self, request: Request) -> Response:
-        asked = await read_body(request, PupilBody)
-        one = await self._taught(request, asked)
+        one, asked = await self._taught(request, PupilBody)
         return self._answer(request, one, one.remove(one.named(asked.pupil)))
 
     async def _readmit(self, request: Request) -> Response:
-        asked = await read_body(request, PupilBody)
-        one = await self._taught(request, asked)
+        one, asked = await self._taught(request, PupilBody)
         one.readmit(one.named(asked.pupil))
         return self._answer(request, one, [])
 
     async def _reseat(self, request: Request) -> Response:
-        asked = await read_body(request, NewPartner)
-        one = await self._taught(request, asked)
+        one, asked = await self._taught(request, NewPartner)
         partner = None if asked.partner is None else one.named(asked.partner)
         return self._answer(request, one, one.reseat(one.named(asked.pupil), partner))
 
     async def _results(self, request: Request) -> Response:
-        one = await self._taught(request, await read_body(request, SecretBody))
+        one, _ = await self._taught(request, SecretBody)
         return Response(one.results(str(request.base_url)), media_type="text/csv; charset=utf-8")

@@ -7,8 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from urllib.request import urlopen
@@ -80,9 +79,7 @@ class ProgramPlayer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.communicate()
 
@@ -90,14 +87,6 @@ class ProgramPlayer:
 _MAX_BYTES = 1 << 26
 _WAITS = (0.25, 0.5, 1.0, 2.0, 4.0, *[10.0] * 12)
 """Seconds before each attempt to connect again, about two minutes in all; each is varied so that many do not come at once."""
-
-
-class Player(Protocol):
-    """Plays a seat by the server's messages."""
-
-    def handle(self, message: protocol.Message) -> list[protocol.Message]:
-        """Return the answers to a message of the server."""
-        ...
 
 
 class Client:
@@ -183,9 +172,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
 
@@ -372,7 +359,7 @@ class AgentPlayer:
         return game
 
 
-def play_seat(client: Client, player: Player) -> protocol.Ended | None:
+def play_seat(client: Client, player: ProgramPlayer | AgentPlayer) -> protocol.Ended | None:
     """Play a seat until the game is over; return its end, or None if the seat is left or taken by somebody else.
 
     Raises:

@@ -108,16 +108,6 @@ class Pilot(BaseModel):
     best: BestFlight | None = None
 
 
-class KnownScore(BaseModel):
-    """The best flight that is known of a mission; ``is_proved``: no flight is better."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    score: int
-    turns: int
-    is_proved: bool
-
-
 class SavedChallenge(BaseModel):
     """A challenge as it is saved."""
 
@@ -126,7 +116,7 @@ class SavedChallenge(BaseModel):
     version: Literal[1] = 1
     title: str
     mission: Mission
-    best_known: KnownScore | None
+    best_known: BestKnown | None
     hints: bool = False
     """Whether pilots may ask for hints."""
     pilots: Annotated[list[Pilot], Field(max_length=MAX_PILOTS)] = []
@@ -161,15 +151,14 @@ class Challenge(Stored[SavedChallenge]):
     @property
     def best(self) -> BestKnown | None:
         """The best flight that is known."""
-        known = self.saved.best_known
-        return None if known is None else BestKnown(known.score, known.turns, known.is_proved)
+        return self.saved.best_known
 
     def learn(self, flight: Flight, *, is_proved: bool = False) -> bool:
         """Keep what a flight has reached if none is known that is better; return whether it was kept."""
         best = self.best
         if not flight.is_success or (best is not None and rank(flight) <= best.rank(self.mission)):
             return False
-        self.saved.best_known = KnownScore(score=flight.score, turns=flight.turn, is_proved=is_proved)
+        self.saved.best_known = BestKnown(score=flight.score, turns=flight.turn, is_proved=is_proved)
         return True
 
     # Pilots
@@ -316,15 +305,15 @@ def _make_mission(new: NewChallenge) -> Mission:
     return load_mission(requests.read_scenario("mission", new.mission, new.scenario, mission_names()))
 
 
-def _find_best(mission: Mission) -> KnownScore | None:
+def _find_best(mission: Mission) -> BestKnown | None:
     """Return the best flight that is known or found quickly; None if no flight is found that accomplishes the mission."""
     known = best_known(mission)
     if known is not None:
-        return KnownScore(**known._asdict())
+        return known
     found = solve(mission, max_states=_MAX_STATES)
     if not found.flight.is_success:
         return None
-    return KnownScore(score=found.score, turns=found.flight.turn, is_proved=found.is_proved)
+    return BestKnown(score=found.score, turns=found.flight.turn, is_proved=found.is_proved)
 
 
 _MAP_TOP, _MAP_BOTTOM = 40.0, 46.0
@@ -522,12 +511,6 @@ def _log_row(flight: Flight, turn: Turn) -> list[Any]:
     return [turn.number, turn.order, f"{end} ({notes})" if notes else end, points_text(turn)]
 
 
-class NewPilot(requests.Body):
-    """What somebody says on coming."""
-
-    name: Annotated[str, StringConstraints(max_length=200)]
-
-
 class Change(requests.SecretBody):
     """A change to a pilot's flight after a number of orders."""
 
@@ -578,8 +561,8 @@ class FlightRoutes:
             Route(f"{base}/flight", self._flight, methods=["POST"]),
             Route(f"{base}/picture", self._picture, methods=["POST"]),
             Route(f"{base}/orders", self._fly, methods=["POST"]),
-            Route(f"{base}/undo", self._undo, methods=["POST"]),
-            Route(f"{base}/again", self._again, methods=["POST"]),
+            Route(f"{base}/undo", partial(self._take_back, everything=False), methods=["POST"]),
+            Route(f"{base}/again", partial(self._take_back, everything=True), methods=["POST"]),
             Route(f"{base}/hint", self._hint, methods=["POST"]),
         ]
 
@@ -597,11 +580,8 @@ class FlightRoutes:
         return JSONResponse(await self._quick.run(site, lambda: lesson_step_record(index)))
 
     async def _attempt(self, request: Request) -> Response:
-        index, attempt = (
-            requests.step_index(request, num_flight_steps()),
-            await requests.read_body(request, LessonOrder),
-        )
-        site = requests.client_site(request)
+        index = requests.step_index(request, num_flight_steps())
+        attempt, site = await requests.read_body(request, LessonOrder), requests.client_site(request)
         self._limits.take("views", site)
         return JSONResponse(await self._quick.run(site, lambda: lesson_attempt_record(index, attempt.order)))
 
@@ -631,7 +611,7 @@ class FlightRoutes:
     # Pilots
 
     async def _arrive(self, request: Request) -> Response:
-        new, site = await requests.read_body(request, NewPilot), requests.client_site(request)
+        new, site = await requests.read_body(request, requests.Arrival), requests.client_site(request)
         self._limits.take("requests", site)
         one = self.challenges.find(request.path_params["name"])
         return JSONResponse({"secret": await self._quick.run(site, lambda: one.add_pilot(new.name))}, 201)
@@ -650,16 +630,10 @@ class FlightRoutes:
         new = await requests.read_body(request, NewOrder)
         return await self._answer(request, new, lambda one, pilot: one.fly(pilot, new.number, new.order))
 
-    async def _undo(self, request: Request) -> Response:
+    async def _take_back(self, request: Request, *, everything: bool) -> Response:
         change = await requests.read_body(request, Change)
         return await self._answer(
-            request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=False)
-        )
-
-    async def _again(self, request: Request) -> Response:
-        change = await requests.read_body(request, Change)
-        return await self._answer(
-            request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=True)
+            request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=everything)
         )
 
     async def _hint(self, request: Request) -> Response:
@@ -674,14 +648,10 @@ class FlightRoutes:
 
     def _owned(self, request: Request, secret: str) -> Challenge:
         """Return the challenge of the address, for a pilot with a secret."""
-        name = request.path_params["name"]
-
-        def find(secret: str) -> Challenge:
-            one = self.challenges.find(name)
+        with self._limits.owner(request, secret):
+            one = self.challenges.find(request.path_params["name"])
             one.pilot_of(secret)
             return one
-
-        return self._limits.owner(request, secret, find)
 
     async def _answer(
         self, request: Request, key: requests.SecretBody, change: Callable[[Challenge, Pilot], Flight]
@@ -710,7 +680,7 @@ def _hint_record(challenge: Challenge, flight: Flight, solution: Solution) -> di
 def _ranking_record(challenge: Challenge) -> dict[str, Any]:
     """Return the ``ranking``, and the ``best_known`` flight with ``score``, ``turns`` and ``is_proved``, or None."""
     best = challenge.best
-    return {"ranking": challenge.ranking(), "best_known": None if best is None else best._asdict()}
+    return {"ranking": challenge.ranking(), "best_known": None if best is None else best.model_dump()}
 
 
 async def _missions(_request: Request) -> Response:

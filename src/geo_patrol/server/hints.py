@@ -180,7 +180,7 @@ class HintRoutes:
             self._analyses[key] = None
             self._running.add(job := asyncio.create_task(self._analyse(key, table, site)))
             job.add_done_callback(self._running.discard)
-        found = self._analyses[key]
+        found = self._analyses.get(key)  # none any more if it was given up
         return JSONResponse(
             {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None} if found is None else found[screen]
         )
@@ -191,6 +191,7 @@ class HintRoutes:
         def run() -> None:
             for analysis in analyse(timeline, key[1], table.proposed(key[1])):
                 if time.monotonic() - self._asked.get(key, 0.0) > _ANALYSIS_PATIENCE:  # whoever asked has gone
+                    self._asked.pop(key, None)
                     self._analyses.pop(key, None)
                     return
                 self._analyses[key] = {
@@ -202,19 +203,17 @@ class HintRoutes:
             await self._slow.run(site, run)
         except Exception:
             _LOG.exception("the analysis of table %s failed", table.id)
+            self._asked.pop(key, None)
             self._analyses.pop(key, None)
 
     async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
         """Return the table, the side that asks, and what it asks."""
         asked, name = await requests.read_body(request, HintRequest), request.path_params["table"]
-
-        def find(secret: str) -> tuple[Table, Side]:
+        with self._limits.owner(request, asked.secret):
             table = self._tables.items.get(name)  # who asks is there
             if table is None:
                 raise self._tables.missing(name)
-            return table, table.side_of(secret)
-
-        return *self._limits.owner(request, asked.secret, find), asked
+            return table, table.side_of(asked.secret), asked
 
 
 @cache

@@ -6,25 +6,23 @@ Its owner may open it to the network, for a class for instance.
 import asyncio
 import gc
 import hmac
+import http.client
 import re
 import secrets
 import socket
 import sys
 import time
-import urllib.request
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from http.client import HTTPException
-from http.cookies import CookieError, SimpleCookie
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,7 +38,7 @@ Piece = tuple[str, Callable[[], object]]
 """What is prepared, in words, and what prepares it."""
 _ADDRESS_FILE = ".page"
 """In the folder of the games: the address of the page that was opened last, with its key; nobody else may read it."""
-_ADDRESS = re.compile(rb"http://127\.0\.0\.1:([0-9]{1,5})/\?key=[A-Za-z0-9_-]{1,80}")
+_ADDRESS = re.compile(rb"http://127\.0\.0\.1:([0-9]{1,5})(/\?key=[A-Za-z0-9_-]{1,80})")
 _PAGE = re.compile(r"/static/[a-z]+\.html(#[A-Za-z0-9_.~&=%-]*)?")
 _PROBE_SECONDS = 5.0
 _FORBIDDEN = "This page is somebody's on this computer. Open the address that geo-patrol printed when it started."
@@ -117,11 +115,8 @@ class LocalPage:
 
     def accepts(self, scope: Scope) -> bool:
         """Return whether a request has the cookie with the key."""
-        header = b"; ".join(value for name, value in scope["headers"] if name == b"cookie").decode("latin-1")
-        with suppress(CookieError):
-            cookie = SimpleCookie(header).get(self._cookie)
-            return cookie is not None and hmac.compare_digest(cookie.value.encode(), self.key.encode())
-        return False
+        key = HTTPConnection(scope).cookies.get(self._cookie, "")
+        return hmac.compare_digest(key.encode(), self.key.encode())
 
     @property
     def idle_seconds(self) -> float:
@@ -278,13 +273,14 @@ def running_address(folder: Path) -> str | None:
     noted = _noted_address(folder)
     if noted is None:
         return None
-    address = noted[0].decode()
+    connection = http.client.HTTPConnection("127.0.0.1", int(noted[1]), timeout=_PROBE_SECONDS)  # follows no redirect
     try:
-        with _ANSWERS.open(address, timeout=_PROBE_SECONDS) as answer:
-            is_ours = "geo_patrol_" in answer.headers.get("set-cookie", "")
-    except (OSError, HTTPException):
+        with closing(connection):
+            connection.request("GET", noted[2].decode())
+            cookie = connection.getresponse().headers.get("set-cookie", "")
+    except (OSError, http.client.HTTPException):
         return None
-    return address if is_ours else None
+    return noted[0].decode() if "geo_patrol_" in cookie else None
 
 
 def page_address(address: str, page: str | None) -> str:
@@ -296,16 +292,6 @@ def open_browser(address: str) -> None:
     """Open a browser, if there is one."""
     with suppress(webbrowser.Error):
         webbrowser.open(address)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def http_error_303(self, _request: Any, answer: Any, *_: Any) -> Any:
-        """Return the answer itself, which has the cookie."""
-        return answer
-
-
-_ANSWERS = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects())
-"""Asks this computer, without a proxy."""
 
 
 def web_server(

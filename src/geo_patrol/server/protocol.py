@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
@@ -307,7 +307,7 @@ class YourTurn(Message):
     submitted: list[str] | None
     """The side's orders if they are in already, for instance after a lost connection."""
     scene: dict[str, Any] | None = None
-    """For browsers: what ``choices_record`` returns."""
+    """For browsers: what ``choices_record`` returns, and the number of hints that are left."""
     text: str | None = None
     """Where ``Hello`` asked for it: rules, position, legal orders and how to answer, about 4,000 characters."""
 
@@ -364,10 +364,9 @@ ServerMessage: TypeAlias = Annotated[
     Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong, Field(discriminator="type")
 ]
 
-_CLIENT: TypeAdapter[Hello | Orders | Answer | Leave | Resign | Draw | Ping] = TypeAdapter(ClientMessage)
-_SERVER: TypeAdapter[Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong] = TypeAdapter(
-    ServerMessage
-)
+_CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
+_SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
+_MessageT = TypeVar("_MessageT")
 
 
 class ProtocolError(GeoPatrolError):
@@ -390,29 +389,25 @@ class ProtocolError(GeoPatrolError):
         return Error(code=self.code, text=str(self), retry_after=self.retry_after)
 
 
-def read_client_message(text: str | bytes) -> Hello | Orders | Answer | Leave | Resign | Draw | Ping:
+def read_client_message(text: str | bytes) -> ClientMessage:
     """Read a message to the server.
 
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    message: Hello | Orders | Answer | Leave | Resign | Draw | Ping = _read(_CLIENT, text)
-    return message
+    return _read(_CLIENT, text)
 
 
-def read_server_message(
-    text: str | bytes,
-) -> Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong:
+def read_server_message(text: str | bytes) -> ServerMessage:
     """Read a message of the server.
 
     Raises:
         ProtocolError: it is none, with the code "bad_message".
     """
-    message: Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong = _read(_SERVER, text)
-    return message
+    return _read(_SERVER, text)
 
 
-def _read(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
+def _read(adapter: TypeAdapter[_MessageT], text: str | bytes) -> _MessageT:
     try:
         return adapter.validate_json(text)
     except ValidationError as error:

@@ -141,21 +141,20 @@ class ClientLimits:
             self._buckets.popitem(last=False)
         return bucket
 
-    def owner(self, connection: HTTPConnection, secret: str, find: Callable[[str], T]) -> T:
-        """Return whose secret it is, and count the request for the owner; for the address if it is nobody's.
+    @contextmanager
+    def owner(self, connection: HTTPConnection, secret: str) -> Iterator[None]:
+        """Count a request for the owner of its secret, whom the block finds; for the address if it raises ProtocolError.
 
         Args:
             connection: where the request comes from.
             secret: the secret.
-            find: returns the owner, or raises ProtocolError.
         """
         try:
-            owner = find(secret)
+            yield
         except ProtocolError:
             self.take("requests", client_site(connection))
             raise
         self.take("owners", hash_secret(secret))
-        return owner
 
     @contextmanager
     def connection(self, site: str) -> Iterator[TokenBucket]:
@@ -256,6 +255,12 @@ class SecretBody(Body):
     """The secret of whoever asks: of a seat, a pupil, a teacher or a pilot."""
 
     secret: Annotated[str, StringConstraints(max_length=80)]
+
+
+class Arrival(Body):
+    """What somebody says on coming."""
+
+    name: Annotated[str, StringConstraints(max_length=200)]
 
 
 async def read_body(request: Request, model: type[BodyT]) -> BodyT:

@@ -1,14 +1,10 @@
 """The scenario editor: changes to a scenario that somebody writes, what it looks like, or what is wrong with it, and studies of it."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, StringConstraints
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from geo_patrol.browser.records import scenario_record
 from geo_patrol.config.presets import load_config
@@ -45,28 +41,6 @@ class ScenarioEdit(requests.Body):
     changes: dict[_Key, _Number | float | _Text | _Formation | None] = Field(default={}, max_length=_MAX_CHANGES)
     """New values by their dotted keys; null removes one, which then is that of the preset."""
     screen: Screen = "wide"
-
-
-class ScenarioRoutes:
-    """The route of the editor.
-
-    Args:
-        limits: what clients may ask for.
-        threads: in which scenarios are read.
-    """
-
-    def __init__(self, limits: requests.ClientLimits, threads: requests.FairThreads) -> None:
-        self._limits, self._threads = limits, threads
-
-    @property
-    def routes(self) -> list[Route]:
-        """The routes."""
-        return [Route("/api/scenario", self._edit, methods=["POST"])]
-
-    async def _edit(self, request: Request) -> Response:
-        asked, site = await requests.read_body(request, ScenarioEdit), requests.client_site(request)
-        self._limits.take("requests", site)
-        return JSONResponse(await self._threads.run(site, partial(edit_scenario, asked)))
 
 
 def edit_scenario(asked: ScenarioEdit) -> dict[str, Any]:

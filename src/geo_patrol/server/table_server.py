@@ -164,17 +164,7 @@ class TableServer:
             self._note_attendance()
             self.notify()
 
-    def receive(
-        self,
-        connection: Connection,
-        message: protocol.Hello
-        | protocol.Orders
-        | protocol.Answer
-        | protocol.Leave
-        | protocol.Resign
-        | protocol.Draw
-        | protocol.Ping,
-    ) -> None:
+    def receive(self, connection: Connection, message: protocol.ClientMessage) -> None:
         """Handle a message of a client.
 
         Raises:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.isolation.agent import is_user_defined, make_match_agent
@@ -26,11 +26,11 @@ from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, printa
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import fresh_seed
 from geo_patrol.notation import Order, read_orders
-from geo_patrol.position import VISIBLE_FIELDS
+from geo_patrol.position import VISIBLE_FIELDS, SavedData
 from geo_patrol.replays import Recorder, Replay, read_replay
 from geo_patrol.replays.files import reopen
 from geo_patrol.server import protocol
-from geo_patrol.server.requests import accepts, hash_secret, read_name, read_scenario
+from geo_patrol.server.requests import Body, accepts, hash_secret, read_name, read_scenario
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame, Timeline
 from geo_patrol.sessions.order_entry import OrderEntry
@@ -52,7 +52,7 @@ _SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted", "level")
 """Agents whose parameters name neither files nor other agents."""
 
 
-class Seat(BaseModel):
+class Seat(SavedData):
     """A seat as it is saved: its secret only as a hash.
 
     Attributes:
@@ -60,8 +60,6 @@ class Seat(BaseModel):
         name: name of the agent, or what the person wants to be called.
         secret_hash: SHA-256 of the secret, as hexadecimal digits; "" without one.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     kind: Literal["agent", "open", "taken"]
     name: Annotated[str, StringConstraints(max_length=200)]
@@ -134,20 +132,16 @@ def _check_without_files(name: str) -> None:
         raise protocol.ProtocolError("bad_message", f"agent {show(name)}: {text}")
 
 
-class GivenHint(BaseModel):
+class GivenHint(SavedData):
     """A hint that was given: to which side, after how many phases, and the orders that it proposed."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     side: Literal["alpha", "bravo"]
     phases: Annotated[int, Field(ge=0)]
     orders: Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
-class SavedTable(BaseModel):
+class SavedTable(SavedData):
     """What a table needs beside its replay to go on after a restart."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     version: Literal[1] = 1
     title: Annotated[str, StringConstraints(max_length=80)]
@@ -157,7 +151,7 @@ class SavedTable(BaseModel):
     on_timeout: Literal["hold", "forfeit"]
     hints: bool = True
     """Whether people may ask for hints."""
-    hinted: list[GivenHint] = []
+    hinted: list[GivenHint] = Field(default=[])
     """Hints that were given. They count the game out of ratings, and what they proposed is not held against a player."""
     is_over: bool = False
     is_paused: bool = False
@@ -274,27 +268,20 @@ class Table(TableFile):
         self._begin_phase()
         self.live.observers.append(self._record)
 
-    @classmethod
-    def restore(cls, table: str, saved: SavedTable, folder: Path, own_agents: frozenset[str] = frozenset()) -> Self:
-        """Return a table that goes on at its last completed phase.
-
-        Raises:
-            RecordingError: its replay is not that of its game, or not whole, or does not follow the rules.
-        """
-        restored = cls(table, saved, folder, own_agents)
-        restored._resume()
-        return restored
-
     def restart(self) -> None:
         """Go back to the last phase that was saved, after one that could not be."""
         with suppress(OSError):
             self.close()
         self._recorder = None
         self._start()
-        self._resume()
+        self.resume()
 
-    def _resume(self) -> None:
-        """Repeat the phases of the replay."""
+    def resume(self) -> None:
+        """Repeat the phases of its replay, to go on at the last one that was completed.
+
+        Raises:
+            RecordingError: the replay is not that of its game, or not whole, or does not follow the rules.
+        """
         num_saved = self.num_saved_phases()
         if not self.replay_path.exists():
             if num_saved:
@@ -492,9 +479,9 @@ class Table(TableFile):
     def _settle(self, settled: Side | Literal["draw"]) -> None:
         if self.is_over:
             return
-        self.saved.settled = settled
+        self.saved.settled, self.saved.is_over = settled, True
+        self.save()  # unlike another end, the replay does not say it
         self.num_events += 1
-        self._note_end()
         self.close()
 
     def wait_seconds(self, now: float) -> float | None:
@@ -730,10 +717,8 @@ def check_length(config: GameConfig) -> None:
         raise protocol.ProtocolError("bad_message", text)
 
 
-class NewTable(BaseModel):
+class NewTable(Body):
     """What is asked for a new table."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     title: Annotated[str, StringConstraints(max_length=_MAX_TITLE)] = ""
     preset: Annotated[str, StringConstraints(max_length=80)] = "geo_patrol"
@@ -796,7 +781,9 @@ class TableStore(Store[SavedTable, Table]):
                     self._alive[name] = self.items[name] = table
 
     def _restore_table(self, name: str, saved: SavedTable) -> Table:
-        return Table.restore(name, saved, self.folder, self.own_agents)
+        table = Table(name, saved, self.folder, self.own_agents)
+        table.resume()
+        return table
 
     def last_change(self, name: str) -> float:
         """Return when a table was opened, or its last phase was played."""

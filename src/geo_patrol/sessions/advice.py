@@ -9,7 +9,7 @@ import numpy as np
 from geo_patrol.agents.search import Search, SearchAgent
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import MOVES, Order, Satellite, read_orders
+from geo_patrol.notation import MOVES, Order, order_codes, read_orders
 from geo_patrol.sessions.order_entry import Option, describe
 from geo_patrol.sides import SIDES, Side, enemy_of
 
@@ -19,13 +19,11 @@ class Threat:
     """What can happen to an HVA in the next engagement phase.
 
     Attributes:
-        hva: the HVA.
         attacks: the attack of each enemy that is most likely to succeed, the most likely first.
         guards: the guard orders that the own Patrols may then give, the most likely to succeed first.
         points: fuel points that are lost with the HVA.
     """
 
-    hva: Satellite
     attacks: tuple[Option, ...]
     guards: tuple[Option, ...]
     points: int
@@ -51,9 +49,8 @@ def loss_probability(game: Game, side: Side, orders: Sequence[Order], threat: Th
     """
     actions = np.zeros((_PLAYED, len(SIDES), SATELLITES), np.int64)
     own = SIDES.index(side)
-    for index, given in ((own, orders), (1 - own, [attack.order for attack in threat.attacks])):
-        for order in given:
-            actions[:, index, order.satellite] = order.code
+    actions[:, own] = order_codes(orders, side)
+    actions[:, 1 - own] = order_codes([attack.order for attack in threat.attacks], enemy_of(side))
     played = game.repeat(_PLAYED).reseed()
     played.step(actions)
     return float(played.destroyed[:, own, 0].mean())
@@ -85,7 +82,7 @@ def hva_threat(game: Game, side: Side, orders: Sequence[Order] = ()) -> Threat |
         return None
     hva = positions[0].satellite(side, 0)
     points = round(hva.fuel * float(game.as_games().state.rules["weight"][0, SIDES.index(side), 0]))
-    return Threat(hva, _likeliest(attacks), _likeliest(guards), points)
+    return Threat(_likeliest(attacks), _likeliest(guards), points)
 
 
 def _not_where_expected(game: Game, enemy: Side) -> set[int]:

@@ -14,7 +14,7 @@ from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game
 from geo_patrol.games import Games
-from geo_patrol.notation import Order
+from geo_patrol.notation import Order, order_codes
 from geo_patrol.sessions.live import Timeline
 from geo_patrol.sides import SIDES, Side, enemy_of
 
@@ -148,7 +148,7 @@ def _best_change(
             continue
         changes += [(now, other) for other in legal if other != now]
     actions = np.zeros((len(changes), _SAMPLES, 2, SATELLITES), np.int64)
-    actions[:, :, own] = _codes(orders)
+    actions[:, :, own] = order_codes(orders, side)
     for i, change in enumerate(changes):
         if change is not None:
             actions[i, :, own, change[1].satellite] = change[1].code
@@ -170,7 +170,7 @@ def _played_out(
     games = game.repeat(_PLAYED_OUT)
     games.reseed(rng.integers(1 << 62, size=_PLAYED_OUT))
     actions = np.zeros((_PLAYED_OUT, 2, SATELLITES), np.int64)
-    actions[:, own] = _codes(orders)
+    actions[:, own] = order_codes(orders, side)
     actions[:, 1 - own] = _replies(policy, game, side, _PLAYED_OUT, rng)
     games.step(actions)
     while not games.is_over.all():
@@ -188,13 +188,6 @@ def _replies(policy: PolicyAgent, game: Game, side: Side, count: int, rng: np.ra
     seen = np.repeat(game.observation(enemy, "tokens")[None], count, axis=0)
     masks = np.repeat(game.action_mask(enemy)[None], count, axis=0)
     return policy.act(seen, masks, rng)
-
-
-def _codes(orders: Sequence[Order]) -> NDArray[np.int64]:
-    codes = np.zeros(SATELLITES, np.int64)
-    for order in orders:
-        codes[order.satellite] = order.code
-    return codes
 
 
 def _changed(orders: Sequence[Order], change: Order) -> tuple[Order, ...]:

@@ -94,7 +94,7 @@ class PupilRules:
             ),
         )
         kinds = {"shoot": state.SHOT, "collide": state.COLLISION, "guard": state.GUARDING}
-        self.engagements = {name: _whole_engagement(rules, kind) for name, kind in kinds.items()}
+        self.engagements = {name: _engagement_texts(rules, kind, " or less") for name, kind in kinds.items()}
         self.points = (
             (
                 f"Your HVA in its goal: {_both(rules['goal_points'], '{}')} points. Next to it: "
@@ -111,14 +111,13 @@ class PupilRules:
 _MOVE_CODES = tuple(MOVES.index(name) for name in ("prograde", "retrograde", "radial_in", "radial_out"))
 
 
-def _whole_engagement(rules: dict[str, Any], kind: int) -> list[str]:
-    """Return what an engagement costs and up to which roll it succeeds, in the same sector and the next one."""
-    texts = []
-    for distance in range(len(_DISTANCES)):
-        sides = zip(rules["engagement_cost"], rules["engagement_odds"], strict=True)
-        values = [f"{cost[kind][distance]} fuel, {100 * odds[kind][distance]:.0f} or less" for cost, odds in sides]
-        texts.append(_both(values, "{}"))
-    return texts
+def _engagement_texts(rules: dict[str, Any], kind: int, unit: str) -> list[str]:
+    """Return what an engagement costs and how likely it succeeds, in the same sector and the next one."""
+    sides = list(zip(rules["engagement_cost"], rules["engagement_odds"], strict=True))
+    return [
+        _both([f"{cost[kind][at]} fuel, {100 * odds[kind][at]:.0f}{unit}" for cost, odds in sides], "{}")
+        for at in range(len(_DISTANCES))
+    ]
 
 
 def _whole_weights(rules: dict[str, Any], kind: int, owner: str) -> str:
@@ -169,11 +168,8 @@ def costs_tab(game: Game) -> Tab:
 
 def _engagement(rules: dict[str, Any], name: str, kind: int, note: str) -> Iterator[PageLine]:
     yield PageLine(name, note)
-    for distance, words in enumerate(_DISTANCES):
-        costs = [each[kind][distance] for each in rules["engagement_cost"]]
-        odds = [each[kind][distance] for each in rules["engagement_odds"]]
-        texts = [f"{cost} fuel, {100 * probability:.0f}%" for cost, probability in zip(costs, odds, strict=True)]
-        yield PageLine(f"  {words}", _both(texts, "{}"))
+    for words, text in zip(_DISTANCES, _engagement_texts(rules, kind, "%"), strict=True):
+        yield PageLine(f"  {words}", text)
 
 
 def guard_odds_texts(game: Game) -> dict[str, str]:

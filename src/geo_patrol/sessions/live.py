@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, is_stateless, reset_agent
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import check_seed, fresh_seed
-from geo_patrol.notation import Order, Outcome
-from geo_patrol.sides import Side
+from geo_patrol.notation import Order, Outcome, order_codes
+from geo_patrol.sides import SIDES, Side
 
 BothOrders: TypeAlias = tuple[tuple[Order, ...], tuple[Order, ...]]
 """Orders of alpha and of bravo, without noops."""
@@ -196,7 +195,7 @@ class AgentThread:
         threading.Thread(target=self._run, name="geo_patrol-agents", daemon=True).start()
 
     def submit(self, act: Callable[[], T]) -> "Future[T]":
-        """Let an agent choose its orders, or give advice; return a future of them, or of the exception raised."""
+        """Let an agent choose its orders; return a future of them, or of the exception raised."""
         future: Future[T] = Future()
         self._queue.put((act, future))
         return future
@@ -325,10 +324,7 @@ class LiveGame:
         agent = self.agents[side]
         if agent is not None:
             return self._compute(agent, side, wait)
-        codes = np.full(SATELLITES, NOOP, np.int64)
-        for order in orders:
-            codes[order.satellite] = order.code
-        return codes
+        return np.array(order_codes(orders, SIDES[side]), np.int64)
 
     def _compute(self, agent: Agent, side: int, wait: Wait) -> NDArray[np.int64]:
         observation = self._game.as_games().observe(agent.observation)[:, side].copy()

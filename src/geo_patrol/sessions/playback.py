@@ -160,11 +160,6 @@ class Playback:
         """Skip to the end of the current phase."""
         self._elapsed = 1.0
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether the current phase has been shown to its end."""
-        return self._elapsed >= 1
-
     def seek(self, fraction: float) -> None:
         """Pause, and go to a fraction of what has been played, from 0 to 1."""
         self._pause_at(round(min(max(fraction, 0.0), 1.0) * (len(self.timeline) - 1)))
