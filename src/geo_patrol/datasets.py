@@ -13,6 +13,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -24,6 +25,7 @@ from geo_patrol.config.presets import ConfigSource, load_config, read_saved_conf
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding
+from geo_patrol.envs.arguments import Reward, check_choice
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.errors import ConfigError, GeoPatrolError, RecordingError, optional_import, show
 from geo_patrol.games import Games, make_outputs
@@ -38,7 +40,6 @@ from geo_patrol.validation import parse_model
 
 __all__ = ["RecordedGame", "ReplayDataset", "Samples"]
 
-Reward: TypeAlias = Literal["score", "outcome"]
 OnDamage: TypeAlias = Literal["raise", "skip"]
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -131,10 +132,8 @@ class ReplayDataset:
         mixed: bool = False,
         on_damage: OnDamage = "raise",
     ) -> None:
-        if reward not in get_args(Reward):
-            raise ValueError(f"reward must be 'score' or 'outcome', got {reward!r}")
-        if on_damage not in get_args(OnDamage):
-            raise ValueError(f"on_damage must be 'raise' or 'skip', got {on_damage!r}")
+        check_choice("reward", reward, get_args(Reward))
+        check_choice("on_damage", on_damage, get_args(OnDamage))
         if config is not None and mixed:
             raise ValueError("config selects the games of one configuration: leave it out, or mixed")
         self.paths = _find_files([sources] if isinstance(sources, (str, Path)) else sources)
@@ -208,7 +207,7 @@ class ReplayDataset:
 
         def episodes() -> Iterator[Any]:
             nonlocal num_written
-            for part in _chain(first, played):
+            for part in chain([first], played):
                 for episode in self._episodes(part):
                     num_written += 1
                     yield EpisodeBuffer(**episode)
@@ -238,7 +237,7 @@ class ReplayDataset:
         for path in self.paths:
             for recording in self._read(path):
                 config, game = recording.config, recording.game
-                if self._selected is not None and not _are_equal(config, self._selected):
+                if self._selected is not None and config != self._selected:
                     continue
                 if expected is None:
                     expected = config, game
@@ -266,7 +265,7 @@ class ReplayDataset:
                     f"{game.path}, game {game.number}: only one of {show(config.title)} and {show(expected.title)} hides "
                     "enemies: observations would have different sizes; read them as two data sets"
                 )
-        elif not _are_equal(config, expected):
+        elif config != expected:
             raise ConfigError(
                 f"{game.path}, game {game.number}: {show(config.title)}, but game {first.number} of {first.path} is "
                 f"{show(expected.title)} or has other values: select one with config, or give mixed=True"
@@ -288,15 +287,13 @@ class ReplayDataset:
         reader, known = ReplayReader(path), 0
         replays = iter(reader)
         while True:
-            fault = None
             try:
                 replay = next(replays, None)
+                faults = [f"{path}: {text}" for text in reader.faults[known:]]
             except RecordingError as error:  # there is no game in it
-                replay, fault = None, str(error)
-            for text in reader.faults[known:] if fault is None else ():
-                self._report(f"{path}: {text}")
+                replay, faults = None, [str(error)]
             known = len(reader.faults)
-            if fault is not None:
+            for fault in faults:
                 self._report(fault)
             if replay is None:
                 self.fault_count += reader.fault_count - len(reader.faults)
@@ -458,15 +455,6 @@ def _find_files(sources: Iterable[str | Path]) -> list[Path]:
     if not paths:
         raise RecordingError("sources must name at least one replay file or folder")
     return paths
-
-
-def _are_equal(config: GameConfig, other: GameConfig) -> bool:
-    return config is other or config == other
-
-
-def _chain(first: "_Played", rest: Iterator["_Played"]) -> Iterator["_Played"]:
-    yield first
-    yield from rest
 
 
 def _join(parts: Sequence[Samples]) -> Samples:
@@ -724,8 +712,7 @@ def _play_games(recordings: Sequence[_Recording]) -> tuple[_Played, list[str | N
     # Where the positions of all decisions and all ends are written to, each with the rules of its game.
     positions = games[np.append(np.repeat(np.arange(len(recordings)), lengths), np.arange(len(recordings)))]
     # The longest games first, so that those that go on are always the first ones.
-    order = np.array(sorted(range(len(recordings)), key=lambda i: (recordings[i].replay is not None, -lengths[i])))
-    live = [i for i in order.tolist() if recordings[i].replay is None]
+    live = sorted((i for i, one in enumerate(recordings) if one.replay is None), key=lambda i: -lengths[i])
     codes = np.concatenate([recording.codes for recording in recordings])
     if live:
         _play_side_by_side(games, np.array(live), starts, codes, positions)

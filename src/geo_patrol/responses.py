@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from geo_patrol.agents import Agent, make_agent
 from geo_patrol.agents.policy import PolicyAgent
-from geo_patrol.agents.protocol import agent_name, check_agent
+from geo_patrol.agents.protocol import agent_name
+from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import show
@@ -163,7 +164,10 @@ def exploit(
         if search is not None:
             responses.append(_search(str(agent), search, initial_policies, settings, executor))
         best = _best(responses)
-        bound = best["lower_bound"] if len(responses) == 1 else _play_again(str(agent), best, settings)
+        bound = best["lower_bound"]
+        if len(responses) > 1:  # the games that chose the best of several flatter it: it plays new ones
+            again = settings.replace(seed=seed + _SEED_OFFSET)
+            bound = _measure(best["response"], str(agent), bound["games"], again)
     return ExploitResult(agent_name(agent), game_config, minutes, device, tuple(responses), bound)
 
 
@@ -190,10 +194,7 @@ def check_exploit(
             "policies to start from must be named once each, and seeds are how many of each, "
             f"got {', '.join(initial_policies)}"
         )
-    if isinstance(agent, str):
-        make_agent(agent)
-    else:
-        check_agent(agent, "agent")
+    as_agent(agent, "agent")
     for policy in initial_policies:
         if policy != RANDOM_WEIGHTS:
             PolicyAgent(policy)
@@ -251,12 +252,6 @@ def _best(responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return max(responses, key=lambda response: response["lower_bound"]["win_rate"])
 
 
-def _play_again(agent: str, best: dict[str, Any], settings: "TrainingConfig") -> dict[str, Any]:
-    """Measure the best of several responses on games of a new seed: those that chose it flatter it."""
-    games = best["lower_bound"]["games"]
-    return _measure(best["response"], agent, games, settings.replace(seed=settings.seed + _SEED_OFFSET))
-
-
 def _measure(
     response: str, agent: str, games: int, settings: "TrainingConfig", executor: Executor | None = None
 ) -> dict[str, Any]:
@@ -275,7 +270,10 @@ def _report_run(agent: str, run: "TrainingConfig", curve: "Sequence[Evaluation]"
         win_rate, low, high = point.win_rates[agent]
         rows.append({"minutes": point.minutes, "steps": point.steps, "win_rate": win_rate, "win_interval": [low, high]})
     last = rows[-1]
-    bound = {name: last[name] for name in ("win_rate", "win_interval")}
+    is_final = last["minutes"] >= round(
+        run.minutes, 3
+    )  # otherwise it was interrupted, and the last evaluation is short
+    games = (_FINAL_GAMES if is_final else 1) * run.eval_games
     return {
         "kind": "training",
         "response": f"policy:{run.out / 'policy.safetensors'}",
@@ -283,6 +281,6 @@ def _report_run(agent: str, run: "TrainingConfig", curve: "Sequence[Evaluation]"
         "seed": run.seed,
         "seconds": 60 * last["minutes"],
         "steps": last["steps"],
-        "lower_bound": {**bound, "games": _FINAL_GAMES * run.eval_games},
+        "lower_bound": {"win_rate": last["win_rate"], "win_interval": last["win_interval"], "games": games},
         "curve": rows,
     }

@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents import Agent, make_agent
+from geo_patrol.agents import Agent
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.protocol import check_agent
+from geo_patrol.agents.registry import as_agent
 from geo_patrol.board_text import outcomes_text, position_text, reasons_text
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine import state
@@ -322,7 +322,7 @@ def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
     Raises:
         OrderError: there is no such side.
     """
-    game, phases = game.seen_by(side), [phase.seen_by(side) for phase in phases]
+    game = game.seen_by(side)
     enemy, goals, scores = enemy_of(side), game.goals, game.scores
     estimated = " by what you know" if game.out_of_sight else ""
     lines = [
@@ -599,12 +599,10 @@ def _json_lines(text: str) -> list[str] | None:
         value = json.loads(text, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, _Pairs) and "orders" in dict(
-        value
-    ):  # beside them are remarks, except under a satellite's name
-        rest = _Pairs(pair for pair in value if _says_something(_words(_spelled(pair[0]))))
+    if isinstance(value, _Pairs) and "orders" in dict(value):
         found = [each for name, orders in value if name == "orders" for each in _json_orders(orders)]
-        found += _json_orders(rest)
+        # What stands beside them are remarks, except under a satellite's name.
+        found += _json_orders(_Pairs(pair for pair in value if _says_something(_words(_spelled(pair[0])))))
     else:
         found = list(_json_orders(value))
     return [line for order in found for line in order.splitlines()] or ["none"]
@@ -663,7 +661,7 @@ class Console:
         """Return the answer to a prompt, stripped and in lower case.
 
         Raises:
-            Leave: there is no more input.
+            Quit: there is no more input.
         """
         try:
             answer = self._read(text).strip().lower()
@@ -697,7 +695,7 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
         console: input and output; the terminal of this process by default.
 
     Raises:
-        Leave: a player stops the game.
+        Quit: a player stops the game.
         AgentError: an agent failed.
     """
     console = console or Console()
@@ -777,7 +775,7 @@ class OrderDialogue:
         """Return the orders that the player commits, without noops.
 
         Raises:
-            Leave: the player stops the game.
+            Quit: the player stops the game.
         """
         if not self._tokens:
             self._console.write(f"\nNo token of {self._side} has a choice in this {self._game.phase} phase.")
@@ -858,7 +856,8 @@ class OrderDialogue:
             case "undo":
                 self._undo()
             case "again":
-                self._start_again()
+                self._chosen.clear()
+                self._index = 0
             case "hint":
                 self._find_hint()
             case "take":
@@ -869,18 +868,12 @@ class OrderDialogue:
                 self._console.write(f"\n{_board(self._game)}")
             case "orders":
                 self._console.write(orders_text(f"{self._side} so far", self._orders()))
+            case None if answer == "rest":
+                self._order_rest("noop")
+            case None if answer.startswith("all "):
+                self._order_all(answer.removeprefix("all ").strip())
             case None:
-                return self._is_order_for_all(answer)
-        return True
-
-    def _is_order_for_all(self, answer: str) -> bool:
-        """Give orders to this token and the rest; return whether the answer says so."""
-        if answer == "rest":
-            self._order_rest("noop")
-        elif answer.startswith("all "):
-            self._order_all(answer.removeprefix("all ").strip())
-        else:
-            return False
+                return False
         return True
 
     def _undo(self) -> None:
@@ -892,10 +885,6 @@ class OrderDialogue:
         taken = self._chosen.pop(number, None)
         if taken is not None:
             self._console.write(f"Undone: {taken}")
-
-    def _start_again(self) -> None:
-        self._chosen.clear()
-        self._index = 0
 
     def _find_hint(self) -> None:
         """Print the orders that a search finds best, with its estimate."""
@@ -1092,7 +1081,7 @@ class TextGame:
         if reward not in get_args(TextReward):
             raise ValueError(f"reward must be 'outcome' or 'score', got {reward!r}")
         self._retries, self._on_bad_lines = _check_reading(retries, on_bad_lines)
-        agent = check_agent(make_agent(opponent) if isinstance(opponent, str) else opponent, "opponent")
+        agent = as_agent(opponent, "opponent")
         self.side: Side = side
         self.answers = self.unreadable = self.skipped_lines = self.forfeited_phases = 0
         self.problems: tuple[str, ...] = ()
@@ -1100,6 +1089,8 @@ class TextGame:
         self._live = LiveGame(load_config(config), (None, agent) if side == "alpha" else (agent, None), seed)
         self._told = 0
         """Number of phases that were told in earlier prompts."""
+        self._result = ""
+        """What became of the last answer, for the next prompt."""
         self._play_without_choice()
 
     @property
@@ -1138,10 +1129,7 @@ class TextGame:
         text = turn_text(game, self.side, phases)
         if not self.problems:
             return text
-        result = "could not be read" if self._failures else "was played without what could not be read"
-        if self.forfeited_phases and not self._failures:
-            result = "could not be read either, so you forfeited the phase"
-        return f"{text}\n\nYour last answer {result}: {problems_text(self.problems)}"
+        return f"{text}\n\nYour last answer {self._result}: {problems_text(self.problems)}"
 
     def answer(self, text: str) -> float:
         """Give the orders of an answer, and return the reward.
@@ -1156,12 +1144,15 @@ class TextGame:
         self.answers += 1
         if answer.playable(self._on_bad_lines):
             self.skipped_lines += len(self.problems)
+            self._result = "was played without what could not be read"
         else:
             self.unreadable += 1
             self._failures += 1
             if self._failures <= self._retries:
+                self._result = "could not be read"
                 return 0.0
             self.forfeited_phases += 1
+            self._result = "could not be read either, so you forfeited the phase"
             orders = FORFEIT
         self._failures = 0
         self._told = len(self._live.timeline.phases)

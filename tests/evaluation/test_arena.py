@@ -144,6 +144,7 @@ def test_what_differs_is_told(small_arena):
         ({"cells": 3}, "cells: Input should be a valid array"),
         ({"arena": 99}, "a result of arena 99: this version has arena 1"),
         ({"extra": 1}, "extra: Extra inputs are not permitted"),
+        ({"format": "geo_patrol match"}, "format: Input should be 'geo_patrol arena'"),
     ],
 )
 def test_other_files_are_refused(small_arena, tmp_path, change, message):

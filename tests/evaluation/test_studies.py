@@ -333,6 +333,22 @@ def test_progress_counts_what_was_played_already(tmp_path):
     assert all(some <= total for some, total in reported)
 
 
+def test_progress_counts_games_once_that_a_search_asks_for_again():
+    reported = []
+    fair = {"kind": "fair", "factor": {"bravo.patrols.fuel": "40..100"}, "games": 4000}
+    study = play_study(
+        {**SMALL, "agents": ["scripted"], "question": [fair]}, progress=lambda *counts: reported.append(counts)
+    )
+    assert reported[-1][0] == study.total
+
+
+def test_values_of_a_factor_may_be_lists():
+    odds = [[0.8, 0.4], [1.0, 0.5]]
+    study = play_study({**SMALL, "factors": {"bravo.odds.shoot": odds}, "agents": ["scripted"]})
+    assert [list(cell.values[0]) for cell in study.plan.cells] == odds
+    assert [len(games) for games in study.games.values()] == [10, 10]
+
+
 def test_words():
     assert in_words("bravo.patrols.count") == "number of bravo's Patrols"
     assert in_words("alpha.odds.shoot.1") == "odds of alpha's shots in an adjacent sector"

@@ -156,6 +156,7 @@ def test_overrides():
     )
     assert load_mission("courier", ["fuel_limit=none", "race=false"]).fuel_limit is None
     assert load_mission("sample", ["planets.E6=weak"]).planets["E6"] == "weak"
+    assert "E6" not in load_mission("sample", ["planets.E6=none"]).planets
     with pytest.raises(ConfigError, match=r"must be key=value, such as bravo.patrols.ammo=3"):
         load_mission("sample", ["turns"])
 

@@ -29,7 +29,7 @@ def do(session):
         return
     give(session, *step.orders)
     session.commit()
-    while session.stage == "showing":
+    while session.is_showing:
         session.end_showing()
 
 
@@ -68,7 +68,7 @@ def test_anything_else_shows_the_hint_and_plays_nothing(name):
     assert session.card.hint == session.lesson.card(session.lesson.values(session.live)).hint != ""
     assert "{" not in session.card.hint
     assert not session.lesson.is_done
-    assert session.stage == "ordering"
+    assert session.entry is not None
     assert len(session.live.timeline) == 1
     session.entry.give_all([])
     do(session)
@@ -95,7 +95,7 @@ def test_more_orders_than_required_are_refused():
     give(session, "P3 prograde", "P1 prograde")
     session.commit()
     assert session.card.hint
-    assert session.stage == "ordering"
+    assert session.entry is not None
 
 
 def test_nothing_can_be_done_after_a_step():

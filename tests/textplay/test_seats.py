@@ -424,3 +424,13 @@ def test_example_of_the_module():
     result = doctest.testmod(textplay)
     assert result.attempted == 3
     assert result.failed == 0
+
+
+def test_a_phase_that_was_forfeited_earlier_is_not_told_again():
+    text = TextGame("case1", "idle", "alpha", seed=0, retries=0, on_bad_lines="skip")
+    text.answer("Let me think.")
+    assert "so you forfeited the phase" in text.prompt
+    while not text.game.legal_orders("alpha")[1]:
+        text.answer("none")
+    text.answer(f"{text.game.legal_orders('alpha')[1][-1]}\nP2 jump")
+    assert "Your last answer was played without what could not be read" in text.prompt

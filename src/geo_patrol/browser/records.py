@@ -5,7 +5,7 @@ numbers of shapes that correspond, so that it needs to know nothing of the game.
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import chain
@@ -42,7 +42,7 @@ from geo_patrol.scenes.satellites import (
     token_shape,
 )
 from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
-from geo_patrol.sessions.advice import Hint, ScoreChange, score_changes
+from geo_patrol.sessions.advice import Hint, score_changes
 from geo_patrol.sessions.analysis import Analysis
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, result_tab
 from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
@@ -75,8 +75,7 @@ class SceneEncoder:
     """
 
     def __init__(self, config: GameConfig, *, is_narrow: bool = False) -> None:
-        self._key = config.board, fleet_size(config), is_narrow
-        self.layout = _board_layout(*self._key)
+        self.layout = _board_layout(config.board, fleet_size(config), is_narrow)
         self.shapes: list[tuple[Any, ...]] = []
         self.symbols: dict[str, str] = {}
         self._indices: dict[Shape, int] = {}
@@ -84,15 +83,15 @@ class SceneEncoder:
 
     def board(self, *, is_turning: bool = False) -> str:
         """Return what stays of the board as SVG markup."""
-        return _board_markup(*self._key, is_turning)
+        return _board_markup(self.layout, is_turning)
 
     def sectors(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the shapes of each sector with satellites by its number; they lie beneath all that moves."""
-        return _sector_records(*self._key)
+        return _sector_records(self.layout, occupied_sectors)
 
     def unseen_sectors(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the shapes of each sector out of sight by its number: above those of satellites, and then its number."""
-        return _unseen_records(*self._key)
+        return _sector_records(self.layout, unseen_sectors)
 
     def frames(self, snapshot: Snapshot) -> dict[str, Any]:
         """Return the phase that led to a snapshot as frames at equal distances in time.
@@ -161,20 +160,15 @@ def _board_layout(board: BoardConfig, fleet: int, is_narrow: bool) -> Layout:
 
 
 @functools.lru_cache(maxsize=64)
-def _board_markup(board: BoardConfig, fleet: int, is_narrow: bool, is_turning: bool) -> str:
-    return markup(board_shapes(_board_layout(board, fleet, is_narrow), is_turning))
+def _board_markup(layout: Layout, is_turning: bool) -> str:
+    return markup(board_shapes(layout, is_turning))
 
 
-@functools.lru_cache(maxsize=64)
-def _sector_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[tuple[Any, ...]]]:
-    looks = occupied_sectors(_board_layout(board, fleet, is_narrow))
-    return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
-
-
-@functools.lru_cache(maxsize=64)
-def _unseen_records(board: BoardConfig, fleet: int, is_narrow: bool) -> dict[str, list[tuple[Any, ...]]]:
-    looks = unseen_sectors(_board_layout(board, fleet, is_narrow))
-    return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks.items()}
+@functools.lru_cache(maxsize=128)
+def _sector_records(
+    layout: Layout, looks_of: Callable[[Layout], dict[int, tuple[Shape, ...]]]
+) -> dict[str, list[tuple[Any, ...]]]:
+    return {str(sector): [shape_data(shape) for shape in shapes] for sector, shapes in looks_of(layout).items()}
 
 
 def markup(shapes: Iterable[Shape]) -> str:
@@ -353,7 +347,7 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "orders": [[str(order) for order in orders] for orders in last.orders] if last is not None else [[], []],
         "outcomes": [_outcome(outcome) for outcome in snapshot.outcomes],
         "outcomesTurn": snapshot.outcomes_turn,
-        "changes": [] if engagement is None else [_change(change) for change in score_changes(engagement)],
+        "changes": [] if engagement is None else [[one.total, list(one.reasons)] for one in score_changes(engagement)],
         "result": result_tab(timeline).lines if game.is_over else [],
         "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
@@ -383,11 +377,6 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "odds": round(100 * outcome.probability),
         "success": outcome.success,
     }
-
-
-def _change(change: ScoreChange) -> list[Any]:
-    """Return by how much the score of a side changed, and why, in words."""
-    return [change.total, list(change.reasons)]
 
 
 _MIN_REACH = 16.0
@@ -612,7 +601,7 @@ def attempt_record(index: int, select: str | None, orders: Sequence[str], *, is_
     else:
         entry.give_all(read_orders(orders))
         session.commit()
-        while session.stage == "showing":
+        while session.is_showing:
             session.end_showing()
     timeline = session.live.timeline
     return {

@@ -30,6 +30,7 @@ def arena(
     the same.
     """
     from geo_patrol.evaluation.arena import differences, play_arena, read_result
+    from geo_patrol.evaluation.campaign import check_options
 
     expected = read_result(agent) if agent.endswith(".json") else None
     if expected is not None:
@@ -37,7 +38,9 @@ def arena(
     options.check_workers(ray, processes)
     output.check_output(json)
     output.check_folder(out)
-    with options.open_workers("arena", ray, [agent], quiet=quiet) as (executor, progress), output.bad_input():
+    with output.bad_input():
+        check_options([agent], move_time=move_time)
+    with options.open_workers("arena", ray, [agent], quiet=quiet) as (executor, progress):
         result = play_arena(
             agent,
             quick=quick,
@@ -63,14 +66,11 @@ def print_arena(result: "ArenaResult") -> None:
     """Print the scores: of all, of the visible and the held-out part, by board and by opponent."""
     form = "quick form" if result.quick else "whole"
     console = output.print_heading(result.agent, f"arena {result.arena}, {form}, {result.cells[0].games} games a cell")
-    table = output.plain_table("part", numbers=("score", "95% interval"))
     parts = {"all": result.total, "visible": result.visible, "held out": result.held_out}
-    for name, score in parts.items():
-        table.add_row(name, f"{score.score:.1%}", output.percent_interval((score.low, score.high)))
-    output.print_table(console, table)
     held_out = {cell.opponent for cell in result.cells} - {cell.opponent for cell in result.cells if not cell.held_out}
-    for heading, scores in (("board", result.boards()), ("opponent", result.opponents())):
-        console.print()
+    for heading, scores in (("part", parts), ("board", result.boards()), ("opponent", result.opponents())):
+        if heading != "part":
+            console.print()
         table = output.plain_table(heading, numbers=("score", "95% interval"))
         for name, score in scores.items():
             note = " (held out)" if name in held_out else ""

@@ -174,5 +174,5 @@ def warmup() -> None:
 
     for name, seconds in compile_pieces():
         print(f"{name}: ready after {seconds:.1f} s")
-        if CACHE_FOLDER is None:
-            print("Nothing was kept: no folder is writable. Set NUMBA_CACHE_DIR to one that is.")
+    if CACHE_FOLDER is None:
+        print("Nothing was kept: no folder is writable. Set NUMBA_CACHE_DIR to one that is.")

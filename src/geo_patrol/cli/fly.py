@@ -75,29 +75,26 @@ def fly(
     if list_missions:
         print_missions()
         return
-    modes = {"--solve": solve, "--orders": orders is not None, "--text": text}
-    _check_options([name for name, is_set in modes.items() if is_set], max_states)
+    flags = (("--solve", solve), ("--orders", orders is not None), ("--text", text))
+    modes = [name for name, is_set in flags if is_set]
+    if len(modes) > 1:
+        raise InputError(f"{' and '.join(modes)} exclude each other")
+    if max_states is not None and not solve:
+        raise InputError("--max-states is for --solve")
     _check_suffix(save, (*_SUFFIXES, ".txt"))
     for sheet in (blank_map, score_sheet):
         _check_suffix(sheet, _SUFFIXES)
-    if save and not any(modes.values()):
+    if save and not modes:
         raise InputError("--save needs --solve, --orders or --text")
     loaded = _load(mission, overrides, seed, game)
     _write_sheets(loaded, blank_map, score_sheet)
-    if not any(modes.values()) and not (blank_map or score_sheet):
-        _open_page(loaded, has_browser=not no_browser, port=port)
-    elif any(modes.values()):
+    if modes:
         with output_file(save) if save else nullcontext() as stream:  # opened before the work: it may not be writable
             flight = _fly(loaded, solve, max_states, orders)
             if stream is not None and save:
                 stream.buffer.write(_encode_flight(flight, save))
-
-
-def _check_options(modes: list[str], max_states: int | None) -> None:
-    if len(modes) > 1:
-        raise InputError(f"{' and '.join(modes)} exclude each other")
-    if max_states is not None and "--solve" not in modes:
-        raise InputError("--max-states is for --solve")
+    elif not (blank_map or score_sheet):
+        _open_page(loaded, has_browser=not no_browser, port=port)
 
 
 def _check_suffix(target: str | None, suffixes: tuple[str, ...]) -> None:

@@ -81,10 +81,13 @@ def match(
     resolved = campaign.resolved
     replay_file = None if save is None else save_path(save, f"{first} {second}")
     result = _play(campaign, resolved, replay_file)
-    outputs = ((json, _write_json), (csv, _write_csv))
-    for target, write in sorted(outputs, key=lambda output: output[0] == STDOUT):  # last, as its reader may be gone
-        if target is not None:
-            write(target, result, campaign)
+    targets = [target for target in (json, csv) if target is not None]
+    for target in sorted(targets, key=lambda target: target == STDOUT):  # last, as its reader may be gone
+        if target == json:
+            data = {"format": "geo_patrol match", "version": 1, "versions": versions()}
+            write_json(target, data | {"config": campaign.config_data()} | result.to_dict())
+        else:
+            write_csv(target, result.columns())
     if show:
         _print_first_game(result)
     if not quiet and STDOUT not in (json, csv):
@@ -94,7 +97,7 @@ def match(
 
 
 def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
-    """Check that both files can be written, and that no two outputs go to the same place."""
+    """Check that the table can be written, and that no two outputs go to the same place."""
     if json is not None and csv is not None and os.path.realpath(json) == os.path.realpath(csv):
         raise InputError(f"--json and --csv both go to {json}: they must be two files")
     if show and STDOUT in (json, csv):
@@ -130,17 +133,6 @@ def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | Non
             progress=progress,
             on_failure="forfeit",
         )
-
-
-def _write_json(target: str, result: "MatchResult", campaign: MatchOptions) -> None:
-    """Write agents, configuration, seed, versions and summary."""
-    data = {"format": "geo_patrol match", "version": 1, "versions": versions(), "config": campaign.config_data()}
-    write_json(target, data | result.to_dict())
-
-
-def _write_csv(target: str, result: "MatchResult", _campaign: MatchOptions) -> None:
-    """Write a row per game."""
-    write_csv(target, result.columns())
 
 
 def _print_first_game(result: "MatchResult") -> None:

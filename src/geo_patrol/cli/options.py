@@ -86,7 +86,8 @@ def check_workers(ray: str | None, processes: int | None) -> None:
     """
     from geo_patrol.evaluation.executors import check_processes
 
-    check_processes(processes)
+    with bad_input():
+        check_processes(processes)
     if ray is None:
         return
     if processes is not None:

@@ -15,7 +15,6 @@ from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
@@ -74,22 +73,21 @@ def start_game(
 
 
 class GameSaver:
-    """Records the games of a session in one replay file, phase by phase.
+    """Records a game in a replay file, phase by phase.
 
     Args:
-        recorder: recorder of the file.
+        recorder: recorder of the file, in which the game has begun.
+        live: the game.
 
     Attributes:
         path: path of the file.
-        live: the game that was started last.
+        live: the game.
     """
 
-    live: "LiveGame"
-
-    def __init__(self, recorder: "Recorder") -> None:
-        self._recorder = recorder
-        self._has_failed = False
-        self.path = recorder.path
+    def __init__(self, recorder: "Recorder", live: "LiveGame") -> None:
+        self._recorder, self._has_failed = recorder, False
+        self.path, self.live = recorder.path, live
+        live.observers.append(self._record)
 
     @classmethod
     def create(cls, target: str, live: "LiveGame") -> Self:
@@ -100,28 +98,10 @@ class GameSaver:
         """
         from geo_patrol.replays import Recorder, save_path
 
-        path = save_path(target, " ".join(_names(live)))
-        saver = cls(Recorder(path, live.config))
-        saver.add(live)
-        return saver
-
-    def add(self, live: "LiveGame") -> None:
-        """Record a further game, which has just been started."""
-        alpha, bravo = _names(live)
-        self._recorder.begin(seed=live.seed, alpha=alpha, bravo=bravo)
-        self._follow(live)
-
-    def _follow(self, live: "LiveGame") -> None:
-        self.live = live
-        live.observers.append(self._record)
-
-    def _record(self, live: "LiveGame", phase: "Phase") -> None:
-        if live is self.live:  # not an abandoned one
-            try:
-                self._recorder.record_phase(phase)
-            except OSError:
-                self._has_failed = True
-                raise
+        alpha, bravo = (PERSON if agent is None else agent.name for agent in live.agents)
+        recorder = Recorder(save_path(target, f"{alpha} {bravo}"), live.config)
+        recorder.begin(seed=live.seed, alpha=alpha, bravo=bravo)
+        return cls(recorder, live)
 
     @classmethod
     def resume(cls, path: Path) -> Self:
@@ -138,13 +118,19 @@ class GameSaver:
         agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
         live = start_game(replay.config, None, agents, replay.seed, has_window=False)
         live.resume(phase.codes for phase in replay.phases)
-        saver = cls(reopen(path, replay))
-        saver._recorder.resume(live.game)
-        saver._follow(live)
-        return saver
+        recorder = reopen(path, replay)
+        recorder.resume(live.game)
+        return cls(recorder, live)
 
-    def message(self, arguments: str = "") -> str | None:
-        """Return how to continue or show the games, or None if nothing was played."""
+    def _record(self, _live: "LiveGame", phase: "Phase") -> None:
+        try:
+            self._recorder.record_phase(phase)
+        except OSError:
+            self._has_failed = True
+            raise
+
+    def message(self) -> str | None:
+        """Return how to continue or show the game, or None if nothing was played."""
         if not self.path.exists():
             return None
         path = shlex.quote(str(self.path))
@@ -152,20 +138,13 @@ class GameSaver:
             return f"The game is saved up to the phase before. Look at it with: geo-patrol replay {path}"
         if self.live.is_over:
             return f"The game is saved. Look at it with: geo-patrol replay {path}"
-        return f"The game is saved. Go on with: geo-patrol play {arguments}--resume {path}"
+        return f"The game is saved. Go on with: geo-patrol play --text --resume {path}"
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._recorder.close()
-
-
-def _names(live: "LiveGame") -> tuple[str, str]:
-    alpha, bravo = (PERSON if agent is None else agent.name for agent in live.agents)
-    return alpha, bravo
 
 
 def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | None":
@@ -254,11 +233,15 @@ def play(
     if resume is not None:
         _check_resumable(resume)
     elif asked:
-        if _check_new(side, against, config, overrides, seed).hides_enemies:
+        from geo_patrol.agents.registry import is_user_defined
+
+        _, resolved = _read_new(side, against, config, overrides, seed)
+        if resolved.hides_enemies:
             from geo_patrol.warmup import compile_hidden_enemies
 
             pieces.append(("hidden enemies", compile_hidden_enemies))
-        own = frozenset([against]) if _is_own(against) else own
+        if is_user_defined(against):
+            own = frozenset([against])
 
     def open_first(server: "Server") -> str | None:
         if resume is not None:
@@ -270,27 +253,24 @@ def play(
     open_page(open_first, pieces, folder=folder, own_agents=own, has_browser=not no_browser, port=port)
 
 
-def _check_new(side: str, against: str, config: str, overrides: list[str] | None, seed: int | None) -> "GameConfig":
-    """Check what a new game is asked for with, before a page opens; return its configuration."""
+def _read_new(
+    side: str, against: str, config: str, overrides: list[str] | None, seed: int | None
+) -> "tuple[Agent | None, GameConfig]":
+    """Check what a new game is asked for with; return its agent, None for a person, and its configuration."""
     from geo_patrol.config.presets import load_config
     from geo_patrol.games import check_seed
 
     if side not in SIDES:
         raise InputError(f"--as must be alpha or bravo, got {side}")
-    if hint := suggest(against, [PERSON]) if against != PERSON else "":
-        raise InputError(f"there is no agent {against!r}{hint}")
+    agent = None
     if against != PERSON:
-        load_agent(against)
+        if hint := suggest(against, [PERSON]):
+            raise InputError(f"there is no agent {against!r}{hint}")
+        agent = load_agent(against)
     with bad_input():
         if seed is not None:
             check_seed(seed)
-        return load_config(config, overrides)
-
-
-def _is_own(agent: str) -> bool:
-    from geo_patrol.agents.registry import is_user_defined
-
-    return agent != PERSON and is_user_defined(agent)
+        return agent, load_config(config, overrides)
 
 
 def _open_table(
@@ -340,10 +320,9 @@ def _start(
     side: str, against: str, config: str, overrides: list[str] | None, seed: int | None, save: str | None
 ) -> GameSaver:
     """Start a new game at the terminal, and its file."""
-    _check_new(side, against, config, overrides, seed)
-    agent = None if against == PERSON else load_agent(against)
+    agent, resolved = _read_new(side, against, config, overrides, seed)
     agents = (None, agent) if side == "alpha" else (agent, None)
-    live = start_game(config, overrides, agents, seed, has_window=False)
+    live = start_game(resolved, None, agents, seed, has_window=False)
     from geo_patrol.replays import saved_games_folder
 
     return GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live)
@@ -363,24 +342,19 @@ def _refuse_beside_resume(asked: list[str]) -> None:
 
 
 def _play(saver: GameSaver) -> None:
-    """Play at the terminal, and say where the games are."""
-    try:
-        with saver:
-            _play_at_terminal(saver.live)
-    finally:
-        if message := saver.message("--text "):
-            print(f"\n{message}", file=sys.stderr)
-
-
-def _play_at_terminal(live: "LiveGame") -> None:
+    """Play at the terminal, and say where the game is."""
     from geo_patrol.textplay import Quit, play_text
 
-    alpha, bravo = live.timeline.names
-    print(f"{alpha} (alpha) against {bravo} (bravo), seed {live.seed}. ? for help, q to leave.")
+    alpha, bravo = saver.live.timeline.names
     try:
-        play_text(live)
+        with saver:
+            print(f"{alpha} (alpha) against {bravo} (bravo), seed {saver.live.seed}. ? for help, q to leave.")
+            play_text(saver.live)
     except Quit:
         raise typer.Exit from None
+    finally:
+        if message := saver.message():
+            print(f"\n{message}", file=sys.stderr)
 
 
 @plain_errors

@@ -132,10 +132,7 @@ def _write_svgs(folder: Path, title: str, drawings: "dict[str, Drawing]", paper:
     from geo_patrol.rendering.svg_writer import svg_text
     from geo_patrol.scenes.sheets import fit
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}") from None
+    folder.mkdir(parents=True, exist_ok=True)
     for name, drawing in drawings.items():
         with output_file(str(folder / f"{name}.svg")) as stream:
             stream.write(svg_text(drawing, title=f"{title}: {name}", millimeters=fit(drawing, paper)))

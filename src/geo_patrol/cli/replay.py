@@ -3,9 +3,8 @@
 import csv as csv_format
 import sys
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -19,22 +18,13 @@ from geo_patrol.cli.output import (
     plain_errors,
     progress_bar,
 )
-from geo_patrol.errors import RecordingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from geo_patrol.game import Phase
     from geo_patrol.replays import Replay, ReplayReader
+    from geo_patrol.replays.summaries import Rows
     from geo_patrol.sessions.live import Timeline
-
-
-class TableRows(StrEnum):
-    """What a table has a row for."""
-
-    GAMES = "games"
-    PHASES = "phases"
-    ENGAGEMENTS = "engagements"
 
 
 _MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)
@@ -65,7 +55,9 @@ _Html: TypeAlias = Annotated[
 _Size: TypeAlias = Annotated[
     str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
 ]
-_Rows: TypeAlias = Annotated[TableRows, typer.Option("--rows", help="What each row of --csv describes.")]
+_Rows: TypeAlias = Annotated[
+    Literal["games", "phases", "engagements"], typer.Option("--rows", help="What each row of --csv describes.")
+]
 
 
 @plain_errors
@@ -85,7 +77,7 @@ def replay(
         float, typer.Option("--speed", metavar="X", min=0.1, max=20, help="Of films: 2 is twice as fast.")
     ] = 1.0,
     csv: Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write all games as CSV.")] = None,
-    rows: _Rows = TableRows.GAMES,
+    rows: _Rows = "games",
     check: Annotated[bool, typer.Option("--check", help="Check all games of the file against the rules.")] = False,
 ) -> None:
     """Show a recorded game, in a window or as text, and check it against the rules.
@@ -96,7 +88,7 @@ def replay(
     stills = {suffix: turn for suffix, turn in ((".png", png), (".svg", svg), (".pdf", pdf)) if turn is not None}
     if output is not None and len(stills) != 1:
         raise InputError("--output is the file of one picture: it needs one of --png TURN, --svg TURN and --pdf TURN")
-    if rows is not TableRows.GAMES and csv is None:
+    if rows != "games" and csv is None:
         raise InputError(f"--rows {rows} needs --csv FILE")
     from geo_patrol.replays import ReplayReader
 
@@ -140,7 +132,7 @@ def _read_size(text: str | None) -> tuple[int, int] | None:
     return size
 
 
-def _check_all(reader: "ReplayReader", csv: str | None, rows: TableRows) -> bool:
+def _check_all(reader: "ReplayReader", csv: str | None, rows: "Rows") -> bool:
     """Check all games, print the result and write the table; return whether all games agree."""
     from rich.console import Console
     from rich.progress import track
@@ -156,10 +148,10 @@ def _check_all(reader: "ReplayReader", csv: str | None, rows: TableRows) -> bool
         table: csv_format.DictWriter[str] | None = None
         for replay in games:
             if table is None:
-                columns = table_columns(replay, rows.value)
+                columns = table_columns(replay, rows)
                 table = csv_format.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
                 table.writeheader()
-            summary, lines = table_rows(replay, rows.value)
+            summary, lines = table_rows(replay, rows)
             table.writerows(lines)
             count += 1
             if summary.status == "disagrees":
@@ -207,27 +199,16 @@ def _timeline(replay: "Replay") -> "tuple[Timeline, bool]":
 
 def _print_game(reader: "ReplayReader", number: int) -> bool:
     """Print a game turn by turn; return whether it follows the rules."""
-    from geo_patrol.replays import read_replay, start
+    from geo_patrol.replays import read_replay
     from geo_patrol.textplay import game_text
 
     replay = read_replay(reader, number)
-    faults: list[str] = []
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
-    for paragraph in game_text(start(replay), _phases(replay, faults), replay.agents):
+    timeline, is_right = _timeline(replay)
+    for paragraph in game_text(timeline[0], timeline.phases, replay.agents):
         print(paragraph)
-    return not faults
-
-
-def _phases(replay: "Replay", faults: list[str]) -> "Iterator[Phase]":
-    """Yield the phases of a game as long as they follow the rules; print the first difference and add it to faults."""
-    from geo_patrol.replays import play
-
-    try:
-        yield from play(replay)
-    except RecordingError as error:
-        faults.append(str(error))
-        print(f"geo-patrol: {error}; the game is shown up to there", file=sys.stderr)
+    return is_right
 
 
 def _watch(reader: "ReplayReader", number: int) -> bool:

@@ -66,7 +66,12 @@ def serve(
     tables = TableStore(data, max_tables, frozenset(agents or ()))
     hosts = (*LOCAL_HOSTS, host, *(names or ())) if host in LOCAL_HOSTS or names else ("*",)
     server = Server(tables, hosts, max_connections, host, keep_days, later=[compile_hidden_enemies])
-    _warn(host)
+    if host not in LOCAL_HOSTS:
+        typer.echo(
+            f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
+            "without a reverse proxy with TLS: docs/server.md.",
+            err=True,
+        )
     _allow_files()
     _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")
 
@@ -191,18 +196,6 @@ def _allow_files() -> None:
         _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         with suppress(ValueError, OSError):  # macOS has a lower one than it says
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
-
-
-def _warn(host: str) -> None:
-    """Say what it means to listen to others."""
-    from geo_patrol.server.requests import LOCAL_HOSTS
-
-    if host not in LOCAL_HOSTS:
-        typer.echo(
-            f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
-            "without a reverse proxy with TLS: docs/server.md.",
-            err=True,
-        )
 
 
 @plain_errors

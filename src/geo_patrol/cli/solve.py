@@ -1,4 +1,4 @@
-"""``geo-patrol solve``: solve a small game exactly."""
+"""``geo-patrol solve`` and ``odds``: solve a small game, or an engagement, exactly."""
 
 import json as json_format
 import sys
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from geo_patrol.game import Game, OutcomeDistribution
     from geo_patrol.notation import Orders
     from geo_patrol.solving import GameSolution
-
-
-ROUNDING = 1e-9
-"""Values up to here are printed as 0."""
 
 
 @output.plain_errors
@@ -65,21 +61,11 @@ def solve(
     seconds = time.perf_counter() - start
     if out is not None:
         write_solution(out, solution)
+    data = {"format": "geo_patrol solve", "version": 1, "versions": versions()}
     source = {"source": config, "overrides": overrides or [], "values": resolved.to_dict()}
-    output.write_json(json, _report(solution, seconds) | {"config": source})
+    output.write_json(json, data | solution.to_dict() | {"seconds": seconds, "config": source})
     if json != output.STDOUT:
         _print_solution(solution, seconds, config, out)
-
-
-def _report(solution: "GameSolution", seconds: float) -> dict[str, Any]:
-    """Return the results as JSON data."""
-    return {
-        "format": "geo_patrol solve",
-        "version": 1,
-        "versions": versions(),
-        **solution.to_dict(),
-        "seconds": seconds,
-    }
 
 
 def _print_solution(solution: "GameSolution", seconds: float, source: str, out: Path | None) -> None:
@@ -87,8 +73,8 @@ def _print_solution(solution: "GameSolution", seconds: float, source: str, out: 
     console = output.print_heading(
         solution.config.title, f"{source}, {solution.num_positions:,} positions, {seconds:.1f} s"
     )
-    score, outcome = (value + 0.0 if abs(value) > ROUNDING else 0.0 for value in solution.value.values())
-    console.print(f"value for alpha: score difference {score:+.4f}, wins minus losses {outcome:+.4f}")
+    score, outcome = solution.value.values()
+    console.print(f"value for alpha: score difference {score:+z.4f}, wins minus losses {outcome:+z.4f}")
     console.print(f"largest duality gap of a decision: {solution.certified_gap:.1e}")
     if out is not None:
         console.print(f"It is in {out}: geo-patrol match solved:{out} random -c {source}", soft_wrap=True)
@@ -149,10 +135,7 @@ def _read_saved(file: Path, turn: int | None) -> "Game":
 
     if turn is not None:
         raise output.InputError(f"--turn {turn}: a saved game is a single position")
-    try:
-        data = read_limited(file, _MAX_SAVED)
-    except OSError as error:
-        raise output.InputError(f"{file}: {error.strerror}") from None
+    data = read_limited(file, _MAX_SAVED)
     if len(data) > _MAX_SAVED:
         raise output.InputError(f"{file}: larger than {_MAX_SAVED:,} bytes: not a saved game")
     try:

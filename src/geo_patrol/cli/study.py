@@ -128,10 +128,15 @@ def sweep(
 
     with output.bad_input():
         plan = plan_sweep(agents, vary, config, overrides or [], games, read_seed(seed, out))
-    _check_tables(csv, parquet)
+    output.check_output(csv)
+    output.check_output(parquet)
+    if parquet is not None:
+        output.check_parquet()
     result = _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
-    if result is not None:
-        _write_tables(result, csv, parquet)
+    if result is not None and csv is not None:
+        output.write_csv(csv, result.columns())
+    if result is not None and parquet is not None:
+        output.write_parquet(parquet, result.columns())
 
 
 @study.command(short_help="Find the largest or smallest value for which a rate is reached.")
@@ -360,21 +365,6 @@ def _write_files(out: Path, result: "Study") -> None:
                 output.write_parquet(str(out / f"{table}.parquet"), columns)
 
 
-def _check_tables(csv: str | None, parquet: str | None) -> None:
-    """Check that both tables can be written, before anything is played."""
-    output.check_output(csv)
-    output.check_output(parquet)
-    if parquet is not None:
-        output.check_parquet()
-
-
-def _write_tables(result: "Study", csv: str | None, parquet: str | None) -> None:
-    if csv is not None:
-        output.write_csv(csv, result.columns())
-    if parquet is not None:
-        output.write_parquet(parquet, result.columns())
-
-
 def _print_estimate(plan: "StudyPlan", processes: int | None, move_time: float) -> None:
     from geo_patrol.evaluation.study import estimate_study
 
@@ -483,9 +473,8 @@ def _pairing(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> str:
 
 def _figure(measure: str, value: float) -> str:
     from geo_patrol.evaluation.study import is_rate
-    from geo_patrol.evaluation.study_file import percent_text
 
-    return percent_text(value) if is_rate(measure) else f"{value:.1f}"
+    return f"{value:.1%}" if is_rate(measure) else f"{value:.1f}"
 
 
 def _agents(alpha: str, bravo: str) -> str:
@@ -580,7 +569,7 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.evaluation.study import summarise_games
-    from geo_patrol.evaluation.study_file import in_words, percent_text, value_text
+    from geo_patrol.evaluation.study_file import in_words, value_text
 
     plan = result.plan
     table = output.plain_table()
@@ -601,8 +590,8 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
             *([plan.scenarios[cell.scenario].name] if has_scenarios else []),
             *map(value_text, cell.values),
             *([_agents(*pair)] if has_pairs else []),
-            percent_text(alpha["mean"]),
-            f"{100 * alpha['low']:.1f} to {percent_text(alpha['high'])}",
+            f"{alpha['mean']:.1%}",
+            f"{100 * alpha['low']:.1f} to {alpha['high']:.1%}",
             *(_figure(measure, found["mean"]) for measure, found in zip(measures[1:], others, strict=True)),
         )
     return table

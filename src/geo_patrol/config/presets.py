@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from geo_patrol.config.schema import GameConfig, refuse_faults
+from geo_patrol.config.schema import GameConfig, faults_of, refuse
 from geo_patrol.config.toml_files import (
     MAX_DEPTH,
     Data,
     Layers,
     Overrides,
+    config_path,
     copy_plain,
     merge,
     preset_names,
-    preset_path,
     scenario_set_names,
     set_value,
 )
@@ -86,10 +86,10 @@ def _override(data: Data, key: Any, value: Any) -> None:
 
 
 def _validate(data: Data, origin: str) -> GameConfig:
-    refuse_faults(origin, GameConfig, [("", data)])
+    refuse(origin, faults_of(GameConfig, data))
     config = GameConfig.model_validate(data)
-    variants = ((f"variants.{index}.", data) for index, data in enumerate(config.with_variants()))
-    refuse_faults(origin, GameConfig, variants)
+    variants = enumerate(config.with_variants())
+    refuse(origin, (fault for i, variant in variants for fault in faults_of(GameConfig, variant, f"variants.{i}.")))
     return config
 
 
@@ -97,7 +97,7 @@ _LAYERS = Layers(
     GameConfig,
     ("config", "preset", "configuration file"),
     lambda: preset_names() + scenario_set_names(),
-    preset_path,
+    config_path,
     expand=_expand_tables,
     override=_override,
     build=_validate,

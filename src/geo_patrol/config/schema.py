@@ -38,20 +38,6 @@ _VALID_BY_TYPE = {
 }
 
 
-def refuse_faults(origin: str, model: type[BaseModel], candidates: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """Check data by a model.
-
-    Args:
-        origin: what the message calls the source of the data.
-        model: what the data must be.
-        candidates: prefixes of the keys, for the message, each with the data under it.
-
-    Raises:
-        ConfigError: there are faults, see ``refuse``.
-    """
-    refuse(origin, _faults_of(model, candidates))
-
-
 def refuse(origin: str, faults: Iterable[str]) -> None:
     """Raise an error if there are faults.
 
@@ -68,13 +54,12 @@ def refuse(origin: str, faults: Iterable[str]) -> None:
         raise ConfigError("\n".join([f"{origin}: {number}", *(f"  {fault}" for fault in found[:_MAX_FAULTS])]))
 
 
-def _faults_of(model: type[BaseModel], candidates: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    """Yield the faults of data by a model, a line for each."""
-    for prefix, data in candidates:
-        try:
-            model.model_validate(data)
-        except ValidationError as error:
-            yield from list_faults(model, error, prefix)
+def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the faults of data by a model, a line for each; the prefix stands before their keys."""
+    try:
+        model.model_validate(data)
+    except ValidationError as error:
+        yield from list_faults(model, error, prefix)
 
 
 def list_faults(model: type[BaseModel], error: ValidationError, prefix: str = "") -> Iterator[str]:

@@ -366,8 +366,8 @@ def scenario_set_names() -> tuple[str, ...]:
     return tuple(f"{_SCENARIO_SETS}/{name}" for name in _names(_folder() / _SCENARIO_SETS, "sets of scenarios"))
 
 
-def preset_path(name: str) -> Path:
-    """Return the path of a preset, or of a set of scenarios."""
+def config_path(name: str) -> Path:
+    """Return the path of a file of the package, such as "case1", "generalization/train" or "lessons/geo_patrol"."""
     return _folder() / f"{name}.toml"
 
 
@@ -381,29 +381,14 @@ def mission_path(name: str) -> Path:
     return _folder() / "flight" / f"{name}.toml"
 
 
-def lesson_path(name: str) -> Path:
-    """Return the path of a lesson."""
-    return _folder() / "lessons" / f"{name}.toml"
-
-
 def worksheet_names() -> tuple[str, ...]:
     """Return the names of all lessons with a worksheet, in alphabetical order."""
     return _names(_folder() / "worksheets", "worksheets")
 
 
-def worksheet_path(name: str) -> Path:
-    """Return the path of the worksheet of a lesson."""
-    return _folder() / "worksheets" / f"{name}.toml"
-
-
 def study_names() -> tuple[str, ...]:
     """Return the names of all studies of the package, in alphabetical order."""
     return _names(_folder() / "studies", "studies")
-
-
-def study_path(name: str) -> Path:
-    """Return the path of a study of the package."""
-    return _folder() / "studies" / f"{name}.toml"
 
 
 _SCENARIO_SETS = "generalization"

@@ -1,6 +1,6 @@
 """Measuring agents and scenarios: match play, tournaments, sequential tests, studies, ratings and equilibria.
 
-Names are imported when they are first used: ratings and equilibria need SciPy (the extra ``[stats]``), matches do not.
+Names are imported when they are first used, so that a match does not import what studies and exact solutions need.
 """
 
 import importlib

@@ -5,8 +5,8 @@ boards that nobody should train against, as in Melting Pot (Leibo et al., "Scala
 learning with Melting Pot", 2021). What an agent loses there against the visible part is what it learned about its opponents
 rather than about the game.
 
-An opponent is frozen by what it does: ``fingerprint`` plays it and hashes every order, and the tests compare that with what
-``FINGERPRINTS`` has. A change of a script, of a file of weights or of a rule that alters a game fails there.
+An opponent is frozen by what it does: the tests compare what ``fingerprint`` returns with what it was when the arena was made.
+A change of a script, of a file of weights or of a rule that alters a game fails there.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -29,9 +29,8 @@ from geo_patrol.evaluation.campaign import CampaignOptions, check_options, diges
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
-from geo_patrol.files import named_errors
+from geo_patrol.files import read_limited
 
-FORMAT = "geo_patrol arena"
 _MAX_BYTES = 1 << 20
 _FINGERPRINT_GAMES = 4
 
@@ -40,10 +39,12 @@ class ArenaError(GeoPatrolError):
     """A file that is no result of the arena, or one of another arena."""
 
 
-class ArenaBoard(BaseModel):
-    """A configuration of the arena: a preset, perhaps with other values."""
-
+class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ArenaBoard(_Record):
+    """A configuration of the arena: a preset, perhaps with other values."""
 
     name: str
     config: str = ""
@@ -57,10 +58,8 @@ class ArenaBoard(BaseModel):
         return load_config(self.config or self.name, self.overrides)
 
 
-class Opponent(BaseModel):
+class Opponent(_Record):
     """A member of the population."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     agent: str = ""
@@ -73,7 +72,7 @@ class Opponent(BaseModel):
         return (self.agent or self.name).replace("policy:", f"policy:{_folder()}/")
 
 
-class Arena(BaseModel):
+class Arena(_Record):
     """What is played.
 
     Attributes:
@@ -84,8 +83,6 @@ class Arena(BaseModel):
         boards: configurations.
         opponents: the population.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: int
     seed: int
@@ -101,7 +98,7 @@ class Arena(BaseModel):
         return [(opponent, board) for board in boards for opponent in self.opponents]
 
 
-class CellResult(BaseModel):
+class CellResult(_Record):
     """The games of an agent against an opponent on a board, half of them from each side.
 
     Attributes:
@@ -113,8 +110,6 @@ class CellResult(BaseModel):
         standard_error: of the score, from pairs of games that share a seed.
         score_as_alpha: that of the games in which the agent was alpha.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     opponent: str
     board: str
@@ -146,10 +141,8 @@ class CellResult(BaseModel):
         )
 
 
-class Score(BaseModel):
+class Score(_Record):
     """The mean score of cells, each counting the same, with its 95% interval."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     score: float
     low: float
@@ -171,7 +164,7 @@ def _rounded(value: float) -> float:
     return round(float(value), 6)
 
 
-class ArenaResult(BaseModel):
+class ArenaResult(_Record):
     """What an agent scored. The same agent gives the same result, bit for bit, on the same kind of processor.
 
     Attributes:
@@ -184,9 +177,7 @@ class ArenaResult(BaseModel):
         cells: one for each opponent and board.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    format: str = FORMAT
+    format: Literal["geo_patrol arena"] = "geo_patrol arena"
     arena: int
     agent: str
     files: dict[str, str]
@@ -292,23 +283,22 @@ def read_result(path: Path | str) -> ArenaResult:
         ArenaError: it is no such file, or of another arena.
         OSError: it cannot be read.
     """
-    with named_errors(Path(path)), Path(path).open("rb") as file:
-        content = file.read(_MAX_BYTES + 1)
+    content = read_limited(path, _MAX_BYTES)
+    if len(content) > _MAX_BYTES:
+        raise ArenaError(f"{path} is larger than a result of the arena")
     try:
-        if len(content) > _MAX_BYTES:
-            raise ArenaError(f"{path} is larger than a result of the arena")
         result = ArenaResult.model_validate_json(content)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "content"
         raise ArenaError(f"{path} is no result of the arena: {where}: {fault['msg']}") from None
-    if (result.format, result.arena) != (FORMAT, read_arena().version):
+    if result.arena != read_arena().version:
         raise ArenaError(f"{path} is a result of arena {result.arena}: this version has arena {read_arena().version}")
     return result
 
 
 def fingerprint(opponent: Opponent) -> str:
-    """Return a digest of every order that an opponent gives in some games, a few on each board."""
+    """Return a digest of some games of an opponent on each board: the orders of the first one, and the results of all."""
     digest, agents = hashlib.sha256(), (opponent.agent_name, "random")
     matches = [PlannedMatch(agents, board.game_config, (AGENT, "random")) for board in read_arena().boards]
     played = dict(play_matches(agents, matches, _FINGERPRINT_GAMES // 2, 0, {"agents": []}, processes=1))

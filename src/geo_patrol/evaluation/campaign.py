@@ -264,7 +264,7 @@ def play_matches(
 
     Args:
         agents: all agents of the matches.
-        matches: what to play, between the same agents in the same configurations whenever an item is asked for.
+        matches: what to play.
         pairs: number of pairs of games of every match.
         seed: seed of every match.
         plan: plain data that identifies this set of matches, without the agents' files and the move time.

@@ -119,7 +119,7 @@ class Chunks(Sequence[Chunk]):
     """The chunks of matches with the same number of games each; a chunk is made when it is asked for.
 
     Attributes:
-        matches: what to play; any sequence, for example one that makes its items when it is asked for them.
+        matches: what to play.
         pairs: the number of pairs of games of every match.
         seed: seed of every match.
         move_time: seconds for a decision, for user-defined agents.
@@ -144,10 +144,6 @@ class Chunks(Sequence[Chunk]):
         """Return the number of chunks."""
         return self.chunks_per_match * len(self.matches)
 
-    def games_of(self, number: int) -> int:
-        """Return the number of games of a chunk."""
-        return 2 * min(CHUNK_PAIRS, self.pairs - CHUNK_PAIRS * (number % self.chunks_per_match))
-
     def __getitem__(self, number: int) -> Chunk:  # type: ignore[override]  # slices are not needed
         """Return a chunk by its number."""
         if not 0 <= number < len(self):
@@ -163,7 +159,7 @@ class Chunks(Sequence[Chunk]):
             config=match.config,
             seed=self.seed,
             index=index,
-            num_pairs=self.games_of(number) // 2,
+            num_pairs=min(CHUNK_PAIRS, self.pairs - CHUNK_PAIRS * index),
             move_time=self.move_time,
         )
 

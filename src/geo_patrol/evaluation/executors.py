@@ -69,16 +69,12 @@ class AgentCache:
             agent.close()
 
 
-def _ignore(_games: int) -> None:
-    pass
-
-
 class _WorkerState(threading.local):
     """The state of a worker: of a process, or of a thread where the executor has threads."""
 
     def __init__(self) -> None:
         self.agents = AgentCache()
-        self.count: Callable[[int], None] = _ignore
+        self.count: Callable[[int], None] = lambda _: None
         """Called after every phase with the number of games that have just been finished."""
 
 
@@ -241,9 +237,6 @@ class ChunkSequence(Protocol):
 
     def __getitem__(self, number: int, /) -> Chunk: ...
 
-    def games_of(self, number: int) -> int:
-        """Return the number of games of a chunk."""
-
 
 def play_chunks(
     chunks: ChunkSequence,
@@ -276,7 +269,7 @@ def play_chunks(
     """
     numbers = [number for number in range(len(chunks)) if number not in finished]
     missing = map(chunks.__getitem__, numbers)
-    finished_games = sum(map(chunks.games_of, finished))
+    finished_games = sum(chunks[number].games for number in finished)
 
     def report(games: int) -> None:
         if progress is not None:

@@ -73,7 +73,9 @@ def play_match(
     loaded, pairs = load_config(config, overrides), check_games(games) // 2
     seed = new_seed() if seed is None else check_seed(seed)
     if executor is None:
-        match = _here(first, second, loaded)
+        agents = as_agent(first, "first"), as_agent(second, "second")
+        check_pair(*agents)
+        match = PlannedMatch(agents, loaded)
     else:
         match = _by_name(first, second, loaded, move_time)
     chunks, results = Chunks([match], pairs, seed, move_time), []
@@ -95,13 +97,6 @@ def play_match(
             if record is not None:
                 record(chunk)
     return join_results(results)
-
-
-def _here(first: str | Agent, second: str | Agent, config: GameConfig) -> PlannedMatch:
-    """Return a match of two agents that play in this process."""
-    agents = as_agent(first, "first"), as_agent(second, "second")
-    check_pair(*agents)
-    return PlannedMatch(agents, config)
 
 
 def _by_name(first: str | Agent, second: str | Agent, config: GameConfig, move_time: float) -> PlannedMatch:

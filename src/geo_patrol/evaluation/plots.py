@@ -10,7 +10,7 @@ import numpy as np
 
 from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.errors import optional_import
-from geo_patrol.evaluation.questions import RATES, Answered
+from geo_patrol.evaluation.questions import BALANCE, RATES, Answered
 from geo_patrol.evaluation.study import CURVE_TURNS, Study, is_rate, summarise_games
 from geo_patrol.evaluation.study_file import in_words, positions_of, short_pair, value_text
 from geo_patrol.evaluation.tournament import Tournament
@@ -265,6 +265,7 @@ _MEASURE_WORDS = {
     "alpha wins": "games that alpha wins",
     "bravo wins": "games that bravo wins",
     "draws": "games that are drawn",
+    BALANCE: "games that alpha wins, a draw counting half",
     "alpha score": "alpha's points",
     "bravo score": "bravo's points",
     "margin": "the margin",
@@ -406,7 +407,7 @@ def _draw_search(study: Study, answered: Answered, name: str, width: float) -> I
         return
     question: Any = answered.question
     rate = getattr(question, "rate", 0.5)
-    measure = getattr(question, "measure", "alpha wins")
+    measure = getattr(question, "measure", BALANCE)
     figure, axes, inches = _grid_figure(len(where), width, 3.4)
     for axis, place in zip(axes, where, strict=True):
         shown = [answer for answer in searches if study.plan.describe(answer.cell) == place]
@@ -425,7 +426,7 @@ def _draw_search(study: Study, answered: Answered, name: str, width: float) -> I
                 span = np.clip(answer.interval, positions.min(), positions.max())
                 axis.axvspan(*span, color=style["color"], alpha=0.15, linewidth=0)
         label = _wrap(in_words(question.factor[0]), inches - 0.6)
-        _style(axis, label, _MEASURE_WORDS[measure], is_rate=True)
+        _style(axis, label, _wrap(_MEASURE_WORDS[measure], 2, _LABEL_SIZE), is_rate=True)
         _set_ticks(axis, [level.value for level in levels], [level.position for level in levels], inches)
         if place:
             _title(axis, place, inches)

@@ -36,7 +36,6 @@ from geo_patrol.evaluation.study_file import (
     has_in_words,
     in_words,
     number_in_words,
-    percent_text,
     positions_of,
     resolve_value,
     short_pair,
@@ -185,17 +184,11 @@ _Asking: TypeAlias = Generator[Wanted, list[_Games], list[Estimate]]
 
 def answer_questions(plan: StudyPlan, source: Source) -> tuple[Answered, ...]:
     """Answer all questions of a study side by side."""
-    askings = [
-        (number, asking) for number, question in enumerate(plan.file.question) for asking in _ask(plan, question)
-    ]
-    answers = _play_together([asking for _, asking in askings], source)
+    askings = [_ask(plan, question) for question in plan.file.question]
+    found = iter(_play_together([asking for each in askings for asking in each], source))
     return tuple(
-        _summarise(
-            plan,
-            question,
-            [answer for (n, _), found in zip(askings, answers, strict=True) if n == number for answer in found],
-        )
-        for number, question in enumerate(plan.file.question)
+        _summarise(plan, question, [answer for _ in each for answer in next(found)])
+        for question, each in zip(plan.file.question, askings, strict=True)
     )
 
 
@@ -240,11 +233,6 @@ def question_cells(plan: StudyPlan) -> tuple[Cell, ...]:
     if plan.design.kind == "grid":
         return plan.cells
     return tuple(Cell(number, (), ()) for number in range(len(plan.scenarios)))
-
-
-def block_games(pair: tuple[str, str]) -> int:
-    """Return the number of games of a whole chunk of a pair: where an agent plays both sides, twice as many."""
-    return 2 * CHUNK_PAIRS if pair[0] == pair[1] else CHUNK_PAIRS
 
 
 # Searches
@@ -390,12 +378,9 @@ class ThresholdSearch:
         factor = max((width / self._tolerance) ** 2 - 1, 0)
         return int(min(self.spent * factor, max(self._budget - self.spent, 0)))
 
-    def locate(self, z: float | None = None) -> Crossing:
-        """Return the crossing with its interval of so many standard errors, by default that of 95%.
-
-        They are on the axis that is turned so that the rate falls, see ``turn``.
-        """
-        return self._accept(z or normal_quantile(0.95))[0]
+    def locate(self) -> Crossing:
+        """Return the crossing with its 95% interval, on the axis that is turned so that the rate falls, see ``turn``."""
+        return self._accept(normal_quantile(0.95))[0]
 
     def _accept(self, z: float) -> tuple[Crossing, list[int]]:
         """Return the crossing, and the pieces of the axis, by the indices of their first levels, that may hold it."""
@@ -509,33 +494,11 @@ def _accepted_shares(excess: _Floats, variances: _Floats, covariance: float, z: 
 
 
 def _search(
-    plan: StudyPlan,
-    question: ThresholdQuestion | FairQuestion,
-    cell: Cell,
-    pair: tuple[str, str],
-    search: ThresholdSearch,
-    levels: Sequence[Any],
-    measure: str,
-) -> Generator[Wanted, list[_Games], None]:
-    """Play a search to its end."""
-    _, factor = question.factor
-    config = plan.scenarios[cell.scenario].config
-    while wanted := search.wanted():
-        requests = [
-            Request(plan.vary(cell, factor.overrides(config, levels[level])), pair, games, plan.file.seed)
-            for level, games in wanted.items()
-        ]
-        played = yield Wanted(requests, search.expected() if search.outcomes else 0)
-        for level, games in zip(wanted, played, strict=True):
-            search.outcomes[level] = measure_games(games, measure)
-
-
-def _make_search(
     plan: StudyPlan, question: ThresholdQuestion | FairQuestion, cell: Cell, pair: tuple[str, str]
-) -> tuple[ThresholdSearch, tuple[Any, ...]]:
-    """Return the search of a question, and its levels."""
+) -> Generator[Wanted, list[_Games], tuple[ThresholdSearch, tuple[Any, ...]]]:
+    """Play the search of a question to its end; return it and its levels."""
     _, factor = question.factor
-    config = plan.scenarios[cell.scenario].config
+    config, measure = plan.scenarios[cell.scenario].config, _measure_of(question)
     levels = factor.levels(config)
     positions = positions_of(levels)
     steps = np.diff(positions) if len(positions) > 1 else np.ones(1)
@@ -549,8 +512,16 @@ def _make_search(
         falls=falls,
         budget=question.games,
         tolerance=question.tolerance or default,
-        block=block_games(pair),
+        block=2 * CHUNK_PAIRS if pair[0] == pair[1] else CHUNK_PAIRS,  # a whole chunk
     )
+    while wanted := search.wanted():
+        requests = [
+            Request(plan.vary(cell, factor.overrides(config, levels[level])), pair, games, plan.file.seed)
+            for level, games in wanted.items()
+        ]
+        played = yield Wanted(requests, search.expected() if search.outcomes else 0)
+        for level, games in zip(wanted, played, strict=True):
+            search.outcomes[level] = measure_games(games, measure)
     return search, levels
 
 
@@ -572,8 +543,7 @@ def _search_levels(search: ThresholdSearch, levels: Sequence[Any]) -> tuple[Play
 
 def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
     name, _ = question.factor
-    search, levels = _make_search(plan, question, cell, pair)
-    yield from _search(plan, question, cell, pair, search, levels, question.measure)
+    search, levels = yield from _search(plan, question, cell, pair)
     crossing, positions = search.locate(), search.turn(positions_of(levels))
     ordered = list(levels) if search.falls else list(levels)[::-1]
     places, played = np.sort(positions), _search_levels(search, levels)
@@ -592,24 +562,20 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
         )
     least, most = answers if search.falls else answers[::-1]
     rate, number = _rate_text(question.rate), number_in_words(name)
-    wins, span = (
-        _wins_at_least(question.measure, rate),
-        f"from {value_text(levels[0])} to {value_text(levels[-1])}",
-    )
-    extreme = f"the {question.find} {number} for which {wins} is {answer} (95% interval {least} to {most})"
+    wins, span = _wins_at_least(question.measure, rate), f"from {value_text(levels[0])} to {value_text(levels[-1])}"
     lowest, highest = (f(played, key=lambda level: level.rate) for f in (min, max))
+    interval = f"; 95% interval of the answer: {least} to {most}" if least != most else ""
     if crossing.estimate == -math.inf:
         said = f"{_SUBJECTS[question.measure]} not reach {rate} with any {number} {span}"
-        said += f" (highest: {percent_text(highest.rate)} at {value_text(highest.value)})"
-        said += f"; 95% interval of the answer: {least} to {most}" if least != most else ""
+        said += f" (highest: {highest.rate:.1%} at {value_text(highest.value)}){interval}"
     elif crossing.estimate == math.inf and lowest.rate >= question.rate:
         said = f"{wins} with every {number} {span}"
-        said += f" (lowest: {percent_text(lowest.rate)} at {value_text(lowest.value)})"
-        said += f"; 95% interval of the answer: {least} to {most}" if least != most else ""
-    elif crossing.estimate == math.inf:
-        said = extreme
+        said += f" (lowest: {lowest.rate:.1%} at {value_text(lowest.value)}){interval}"
     else:
-        said = f"{extreme}; the rate is {rate} at {search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        said = f"the {question.find} {number} for which {wins} is {answer} (95% interval {least} to {most})"
+        if math.isfinite(crossing.estimate):
+            place = f"{search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+            said += f"; the rate is {rate} at {place}"
     said += f"; {search.spent:,} games"
     if search.dips:
         side = "smaller" if search.falls else "larger"
@@ -648,7 +614,7 @@ def _wins_at_least(measure: str, rate: str) -> str:
 
 def _list_dips(search: ThresholdSearch, levels: Sequence[Any]) -> str:
     """Return the rates at the levels that contradict a single crossing, such as "88.8% at 4 and 88.5% at 5"."""
-    found = [f"{percent_text(float(search.outcomes[n].mean()))} at {value_text(levels[n])}" for n in search.dips]
+    found = [f"{float(search.outcomes[n].mean()):.1%} at {value_text(levels[n])}" for n in search.dips]
     if len(found) > _MAX_DIPS:
         return f"{', '.join(found[:_MAX_DIPS])} and at {len(found) - _MAX_DIPS:,} more"
     return " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
@@ -660,8 +626,7 @@ def _end(end: float) -> str:
 
 def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
     name, factor = question.factor
-    search, levels = _make_search(plan, question, cell, pair)
-    yield from _search(plan, question, cell, pair, search, levels, BALANCE)
+    search, levels = yield from _search(plan, question, cell, pair)
     crossing, positions = search.locate(), positions_of(levels)
     played = sorted(search.outcomes)
     means = np.interp(positions, positions[played], [search.outcomes[level].mean() for level in played])
@@ -705,11 +670,10 @@ def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[s
         values = measure_games(games, BALANCE)
         mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
         low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
-        shown, *shown_ends = map(percent_text, (mean, low, high))
-        text = f"In {count:,} new games with {short_pair(pair)}, alpha wins {shown}, a draw counting half (95% interval {100 * low:.1f} to {shown_ends[1]})."
-        ends_text = shown_ends[0], shown_ends[1]
+        shown, least, most = (f"{share:.1%}" for share in (mean, low, high))
+        text = f"In {count:,} new games with {short_pair(pair)}, alpha wins {shown}, a draw counting half (95% interval {100 * low:.1f} to {most})."
         answers.append(
-            Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), ends_text)
+            Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), (least, most))
         )
     return answers
 
@@ -905,8 +869,8 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     answers.append(Estimate("", "ranks", cell, pair, None, None, "; ".join(runs) or "all differ", games, text))
     if total > 0:
         share = min(noise / total, 1.0)
-        text = f"With {short_pair(pair)}, {percent_text(share)} of the variance between cells is chance, with {plan.file.games:,} games each."
-        answers.append(Estimate("", "share of chance", cell, pair, share, None, percent_text(share), games, text))
+        text = f"With {short_pair(pair)}, {share:.1%} of the variance between cells is chance, with {plan.file.games:,} games each."
+        answers.append(Estimate("", "share of chance", cell, pair, share, None, f"{share:.1%}", games, text))
     return answers
 
 

@@ -47,8 +47,8 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     return _score_interval(successes / trials, trials, normal_quantile(confidence))
 
 
-def clustered_interval(clusters: Mapping[tuple[int, int], int], confidence: float = 0.95) -> tuple[float, float]:
-    """Return an interval of the proportion of successes in trials that come in clusters, such as pairs of games.
+def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> tuple[float, float]:
+    """Return a 95% interval of the proportion of successes in trials that come in clusters, such as pairs of games.
 
     Games that share a seed are not independent. The interval is Wilson's for the number of independent trials that
     would have the same variance, as in survey statistics (Korn and Graubard 1998, "Confidence intervals for proportions
@@ -57,24 +57,23 @@ def clustered_interval(clusters: Mapping[tuple[int, int], int], confidence: floa
 
     Args:
         clusters: the number of clusters by their trials and successes.
-        confidence: the level of the interval, between 0 and 1.
 
     Returns:
         Lower and upper end; Wilson's where all clusters have one trial, or all trials the same result.
 
     Raises:
-        ValueError: the counts or the level are invalid.
+        ValueError: the counts are invalid.
     """
     table = np.array([(*cluster, count) for cluster, count in clusters.items()], np.float64).reshape(-1, 3)
     sizes, wins, counts = table.T
     trials, successes, num_clusters = int(sizes @ counts), int(wins @ counts), int(counts.sum())
-    low, high = wilson_interval(successes, trials, confidence)
+    low, high = wilson_interval(successes, trials)
     if num_clusters in (trials, 1) or successes in (0, trials):
         return low, high
     p = successes / trials
     between = float(counts @ (wins - p * sizes) ** 2)
     variance = (between + p * (1 - p) * trials / num_clusters) / trials**2
-    return _score_interval(p, p * (1 - p) / variance, student_quantile(confidence, num_clusters - 1))
+    return _score_interval(p, p * (1 - p) / variance, student_quantile(0.95, num_clusters - 1))
 
 
 def _score_interval(p: float, trials: float, z: float) -> tuple[float, float]:
@@ -87,17 +86,14 @@ def _score_interval(p: float, trials: float, z: float) -> tuple[float, float]:
     return low, high
 
 
-def paired_interval(
-    differences: ArrayLike, *, is_rate: bool = False, confidence: float = 0.95
-) -> tuple[float, float, float]:
-    """Return the mean of paired differences with an interval.
+def paired_interval(differences: ArrayLike, *, is_rate: bool = False) -> tuple[float, float, float]:
+    """Return the mean of paired differences with a 95% interval.
 
     Args:
         differences: (n,), such as those between two games with the same seed.
         is_rate: whether they are differences of successes, -1, 0 or 1. Then the interval is that of Agresti and Min (2005,
             "Simple improved confidence intervals for comparing matched proportions", Statistics in Medicine 24), which
             adds half a pair of each kind, so that a few equal pairs prove nothing; otherwise it is Student's.
-        confidence: the level of the interval, between 0 and 1.
 
     Returns:
         The mean, and the lower and upper end.
@@ -107,19 +103,17 @@ def paired_interval(
     mean = total / size
     if is_rate:
         middle = total / (size + 2)
-        margin = normal_quantile(confidence) * math.sqrt((squares + 1) / (size + 2) - middle**2) / math.sqrt(size + 2)
+        margin = normal_quantile(0.95) * math.sqrt((squares + 1) / (size + 2) - middle**2) / math.sqrt(size + 2)
         return mean, max(middle - margin, -1.0), min(middle + margin, 1.0)
     if size == 1:
         return mean, -math.inf, math.inf
     variance = max(squares - total**2 / size, 0.0) / (size - 1)
-    margin = student_quantile(confidence, size - 1) * math.sqrt(variance / size)
+    margin = student_quantile(0.95, size - 1) * math.sqrt(variance / size)
     return mean, mean - margin, mean + margin
 
 
-def newcombe_interval(
-    first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95
-) -> tuple[float, float, float]:
-    """Return the difference of two independent proportions, the second less the first, with an interval.
+def newcombe_interval(first: tuple[int, int], second: tuple[int, int]) -> tuple[float, float, float]:
+    """Return the difference of two independent proportions, the second less the first, with a 95% interval.
 
     From Wilson's intervals of both (Newcombe 1998, "Interval estimation for the difference between independent proportions:
     comparison of eleven methods", Statistics in Medicine 17, method 10); it has a width even where both are 1.
@@ -127,15 +121,12 @@ def newcombe_interval(
     Args:
         first: successes and trials.
         second: likewise.
-        confidence: the level of the interval, between 0 and 1.
 
     Returns:
         The difference, and the lower and upper end.
     """
-    (p, q), ((p_low, p_high), (q_low, q_high)) = (
-        [successes / trials for successes, trials in (first, second)],
-        [wilson_interval(*each, confidence) for each in (first, second)],
-    )
+    p, q = (successes / trials for successes, trials in (first, second))
+    (p_low, p_high), (q_low, q_high) = (wilson_interval(*each) for each in (first, second))
     difference = q - p
     return difference, difference - math.hypot(q - q_low, p_high - p), difference + math.hypot(q_high - q, p - p_low)
 

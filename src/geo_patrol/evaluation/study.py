@@ -8,13 +8,11 @@ that it has already are not played again.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, Unpack
 
 import numpy as np
@@ -25,7 +23,6 @@ from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
-from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import (
     CampaignOptions,
@@ -208,50 +205,37 @@ class _Blocks:
             swaps=alpha == bravo,
         )
 
-    def games_of(self, number: int) -> int:
-        return self._blocks[number].games
-
 
 class _Player:
-    """Plays the games of a study, or takes them from its journal. A context manager.
+    """Plays the games of a study, or takes them from its journal.
 
     Args:
         plan: the study.
         seats: the agents of every pair.
         options: see ``CampaignOptions``.
         journal: where finished games are; None keeps them in memory alone.
-        plays: whether missing games are played; otherwise they are an error.
+        stack: ends the worker processes; without one nothing is played, and missing games are an error.
     """
 
     def __init__(
-        self, plan: StudyPlan, seats: _Seats, options: CampaignOptions, journal: Journal | None, *, plays: bool = True
+        self, plan: StudyPlan, seats: _Seats, options: CampaignOptions, journal: Journal | None, stack: ExitStack | None
     ) -> None:
         self.plan, self.seats = plan, seats
         self.move_time = options.get("move_time", MOVE_TIME)
         self._processes, self._executor = options.get("processes"), options.get("executor")
         self._progress: Progress = options.get("progress") or (lambda _done, _total: None)
-        self._journal, self._plays, self._stack = journal, plays, ExitStack()
-        self._is_warm, self._done, self._asked = False, 0, dict[str, int]()
-        self.config: Callable[[Cell], GameConfig] = lru_cache(maxsize=64)(self._load_config)
+        self._journal, self._stack = journal, stack
+        self._is_warm, self._asked = False, dict[str, int]()
+        self.config = lru_cache(maxsize=64)(plan.config)
         self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
         self._played: dict[str, _PlayedBlock] = {} if journal is None else dict(journal.read(_parse_record))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, error: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(error, value, trace)  # which ends workers that play
-
     def play(self, requests: Sequence[Request], remaining: int = 0) -> list[NDArray[np.void]]:
         """Return the games of every request, see ``questions.Source``."""
         blocks = {block.key: block for request in requests for block in self.blocks(request)}
-        missing = [block for key, block in blocks.items() if key not in self._played]
-        found = sum(block.games for block in blocks.values()) - sum(block.games for block in missing)
-        self._done += found
         self._asked |= {key: block.games for key, block in blocks.items()}
+        missing = [block for key, block in blocks.items() if key not in self._played]
         if missing:
             self._play(missing, remaining)
         return [
@@ -259,17 +243,19 @@ class _Player:
         ]
 
     def _play(self, blocks: Sequence[_Block], remaining: int) -> None:
-        if not self._plays:
+        if self._stack is None:
             raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
-        workers = self._workers(len(blocks) > 1 or remaining > 0)
+        processes = check_processes(self._processes)
+        if self._executor is None and processes > 1 and (len(blocks) > 1 or remaining > 0):
+            self._executor = self._stack.enter_context(ProcessExecutor(processes))
         if not self._is_warm:
-            self._warm_up(workers)
+            self._warm_up()
             self._is_warm = True
-        round_, done = _Blocks(self, blocks), self._done
-        total = done + round_.games + remaining
+        round_ = _Blocks(self, blocks)
+        done, total = self.total - round_.games, self.total + remaining
         played = play_chunks(
             round_,
-            executor=workers,
+            executor=self._executor,
             processes=1,
             progress=lambda games, _all: self._progress(done + games, total),
         )
@@ -279,22 +265,15 @@ class _Player:
                 if self._journal is not None:
                     self._journal.append(_BlockRecord.of(block, finished, result.result.seconds))
                 self._played[block.key] = finished
-        self._done += round_.games
 
-    def _warm_up(self, workers: Executor | None) -> None:
+    def _warm_up(self) -> None:
         """Compile what games call, in one of the worker processes: it takes more memory than the games of a large study."""
         by_name = {name: agent for pair, seats in self.seats.items() for name, agent in zip(pair, seats, strict=True)}
         agents, function = list(by_name.values()), partial(warm_up, config=self.plan.scenarios[0].config)
-        if isinstance(workers, ProcessExecutor):
-            list(run_tasks(workers, function, [agents]))
+        if isinstance(self._executor, ProcessExecutor):
+            list(run_tasks(self._executor, function, [agents]))
         else:
             function(agents)
-
-    def _workers(self, several: bool) -> Executor | None:
-        """Return the executor; None to play in this process."""
-        if self._executor is None and several and check_processes(self._processes) > 1:
-            self._executor = self._stack.enter_context(ProcessExecutor(check_processes(self._processes)))
-        return self._executor
 
     def blocks(self, request: Request) -> Iterator[_Block]:
         """Yield the blocks of a request."""
@@ -319,9 +298,6 @@ class _Player:
     def failures(self) -> tuple[Failure, ...]:
         """Return the failures of agents in all games, in the order of their keys."""
         return tuple(failure for key in sorted(self._played) for failure in self._played[key].failures)
-
-    def _load_config(self, cell: Cell) -> GameConfig:
-        return self.plan.config(cell)
 
 
 def _digest(data: Any) -> str:
@@ -350,8 +326,8 @@ class Study:
     curves: Mapping[tuple[int, int], NDArray[np.int64]]
     answered: tuple[Answered, ...]
     failures: tuple[Failure, ...] = ()
-    digest: str = field(default="", compare=False)
-    total: int = field(default=0, compare=False)
+    digest: str = ""
+    total: int = 0
 
     def __repr__(self) -> str:
         plan = self.plan
@@ -566,7 +542,7 @@ def _run(plan: StudyPlan, seats: _Seats | None, options: CampaignOptions) -> Stu
             journal = stack.enter_context(closing(Journal(Path(folder), identity)))
             with atomic_write(Path(folder) / STUDY) as file:
                 file.write(json.dumps(_saved(plan), indent=1) + "\n")
-        return _collect(stack.enter_context(_Player(plan, seats, checked, journal)))
+        return _collect(_Player(plan, seats, checked, journal, stack))
 
 
 def check_questions(plan: StudyPlan) -> None:
@@ -639,8 +615,7 @@ def read_study(folder: Path | str) -> Study:
     seats = {pair: pair for pair in file.agents}
     with closing(Journal(path, {key: plan[key] for key in plan if key not in ("format", "version")})) as journal:
         options: CampaignOptions = {"move_time": plan.get("move_time", MOVE_TIME)}
-        with _Player(planned, seats, options, journal, plays=False) as player:
-            return _collect(player)
+        return _collect(_Player(planned, seats, options, journal, None))
 
 
 @dataclass(frozen=True)
@@ -649,7 +624,8 @@ class StudyCost:
 
     Attributes:
         cells: number of cells of the design.
-        games: games of the design, and about how many with the questions.
+        games: games of the design.
+        expected: about how many with the questions.
         most: games at most.
         seconds: how long they take, about.
         processes: of so many processes.
@@ -664,14 +640,15 @@ class StudyCost:
 
 
 def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: float = MOVE_TIME) -> StudyCost:
-    """StudyCost what a study takes: a block of games of every pair is played in the first cell, and not kept."""
+    """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
     check_questions(plan)
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
     check_options(agents, move_time=move_time)
     warm_up(agents, plan.scenarios[0].config)
     seats = {pair: pair for pair in plan.file.agents}
     seconds = 0.0
-    with _Player(plan, seats, {"move_time": move_time, "processes": 1}, None) as player, closing(AgentCache()) as cache:
+    player = _Player(plan, seats, {"move_time": move_time, "processes": 1}, None, None)
+    with closing(AgentCache()) as cache:
         for pair in plan.file.agents:
             games = min(plan.file.games, CHUNK_PAIRS)
             block = next(player.blocks(Request(plan.cells[0], pair, games + games % 2, plan.file.seed)))

@@ -18,11 +18,11 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
 
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import MAX_TITLE, GameConfig, list_faults, refuse, wrong, wrong_key
 from geo_patrol.config.toml_files import (
+    config_path,
     copy_plain,
     is_range_table,
     parse_overrides,
@@ -30,7 +30,6 @@ from geo_patrol.config.toml_files import (
     preset_names,
     read_toml,
     study_names,
-    study_path,
 )
 from geo_patrol.errors import ConfigError, optional_import, printable, show, suggest
 from geo_patrol.games import check_seed
@@ -49,6 +48,7 @@ RateMeasure: TypeAlias = Literal["alpha wins", "bravo wins", "draws"]
 Measure: TypeAlias = Literal["alpha wins", "bravo wins", "draws", "alpha score", "bravo score", "margin", "turns"]
 DesignKind: TypeAlias = Literal["grid", "latin-hypercube", "sobol", "morris", "saltelli"]
 _Name = Annotated[str, AfterValidator(lambda text: printable(text, MAX_TITLE))]
+_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 # Values
@@ -249,13 +249,11 @@ def _check_listed(value: Any) -> Any:
     """Return the values of a factor, which may be a text such as "0..4"."""
     try:
         values = parse_values(value) if isinstance(value, str) else value
-        if not isinstance(values, (list, tuple)) or not values:
-            raise wrong('a list of values, or a text such as "0..4"')
-        return check_values(tuple(values))
-    except PydanticCustomError:
-        raise
+        if isinstance(values, (list, tuple)) and values:
+            return check_values(tuple(values))
     except ValueError as error:
         raise wrong(f'a list of values, or a text such as "0..4"; {error}') from None
+    raise wrong('a list of values, or a text such as "0..4"')
 
 
 def _check_end(value: Any) -> Any:
@@ -513,23 +511,9 @@ def _check_whole_seed(value: Any) -> int:
 
 
 _COLUMNS = {
-    *(
-        "title",
-        "scenario",
-        "config",
-        "overrides",
-        "alpha",
-        "bravo",
-        "measure",
-        "turn",
-        "games",
-        "mean",
-        "low",
-        "high",
-        "sd",
-    ),
+    *("title", "scenario", "config", "overrides", "alpha", "bravo", "measure", "turn", "games", "mean", "low", "high"),
     *("question", "kind", "subject", "statistic", "answer", "answer_low", "answer_high", "estimate", "text"),
-    *("rate", "value", "seed", "geo_patrol", "study"),
+    *("sd", "rate", "value", "seed", "geo_patrol", "study"),
     *("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols"),
 }
 """Columns of tables, beside which those of the factors are."""
@@ -564,13 +548,7 @@ class StudyFile(_Table):
     samples: int | None = Field(default=None, ge=1, le=MAX_CELLS)
     games: int = Field(default=200, ge=1, le=MAX_GAMES)
     seed: Annotated[int, BeforeValidator(_check_whole_seed)] = 1
-    quantiles: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(max_length=20)] = (
-        0.05,
-        0.25,
-        0.5,
-        0.75,
-        0.95,
-    )
+    quantiles: Annotated[tuple[_Share, ...], Field(max_length=20)] = (0.05, 0.25, 0.5, 0.75, 0.95)
     question: tuple[Question, ...] = Field(default=(), max_length=MAX_QUESTIONS)
 
     @model_validator(mode="after")
@@ -611,7 +589,7 @@ def read_study_file(source: str | Path | Mapping[str, Any]) -> tuple[StudyFile, 
     """
     if isinstance(source, Mapping):
         return parse_study(source), Path.cwd()
-    path = study_path(str(source)) if str(source) in study_names() else Path(source).expanduser()
+    path = config_path(f"studies/{source}") if str(source) in study_names() else Path(source).expanduser()
     return parse_study(read_toml(path), path.name), path.parent
 
 
@@ -686,6 +664,9 @@ class Cell:
     scenario: int
     values: tuple[Any, ...]
     overrides: tuple[tuple[str, Any], ...]
+
+    def __hash__(self) -> int:
+        return hash((self.scenario, *(key for key, _ in self.overrides)))  # values may be lists, which have no hash
 
 
 @dataclass(frozen=True)
@@ -971,11 +952,6 @@ def change_in_words(name: str, value: Any) -> str:
     if not amount.plural:
         return f"{size} units {more} of {noun} for {amount.owner}"
     return f"one {more} {amount.noun} for {amount.owner}" if size == "1" else f"{size} {more} {noun} for {amount.owner}"
-
-
-def percent_text(share: float, digits: int = 1) -> str:
-    """Return a share for people: 0.459 as "45.9%"."""
-    return f"{100 * share:.{digits}f}%"
 
 
 def value_text(value: Any) -> str:

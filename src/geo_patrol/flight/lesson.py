@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from geo_patrol.config.toml_files import lesson_path, read_toml
+from geo_patrol.config.toml_files import config_path, read_toml
 from geo_patrol.flight.flight import Flight, Turn, move_words, points_text, shift_text
 from geo_patrol.flight.mission import Point, distance, load_mission, point_name, read_point
 from geo_patrol.flight.rules import COAST, ENGINES_COST, SURVEY_CAP
@@ -28,14 +28,10 @@ class _FlightLessonData(LessonTable):
 
 
 class FlightLesson(Lesson[FlightStep]):
-    """A lesson about a flight game.
+    """The guided first flight, a lesson about Spaceship Commander."""
 
-    Args:
-        name: name of the lesson's file.
-    """
-
-    def __init__(self, name: str = "spaceship_commander") -> None:
-        data = _FlightLessonData.model_validate(read_toml(lesson_path(name)))
+    def __init__(self) -> None:
+        data = _FlightLessonData.model_validate(read_toml(config_path("lessons/spaceship_commander")))
         super().__init__(data.title, data.steps)
         self.mission = load_mission(data.mission)
 

@@ -9,8 +9,17 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from geo_patrol.config.schema import Check, all_wrong, refuse_faults, whole, wrong, wrong_key
-from geo_patrol.config.toml_files import MAX_DEPTH, Data, Layers, Overrides, mission_names, mission_path, set_value
+from geo_patrol.config.schema import Check, all_wrong, faults_of, refuse, whole, wrong, wrong_key
+from geo_patrol.config.toml_files import (
+    MAX_DEPTH,
+    Data,
+    Layers,
+    Overrides,
+    mission_names,
+    mission_path,
+    remove_value,
+    set_value,
+)
 from geo_patrol.errors import ConfigError, counted, show
 
 Point: TypeAlias = tuple[int, int]
@@ -342,13 +351,13 @@ def _override(data: Data, key: Any, value: Any) -> None:
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
         raise ConfigError(f"override must be a dotted key, such as turns, got {show(key)}")
     if value == "none":  # TOML has no null; this removes a goal of the mission that is extended
-        data.pop(key, None)
+        remove_value(data, key.split("."))
         return
     set_value(data, key, key.split("."), value)
 
 
 def _validate(data: Data, origin: str) -> Mission:
-    refuse_faults(origin, Mission, [("", data)])
+    refuse(origin, faults_of(Mission, data))
     return Mission.model_validate(data)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from geo_patrol.config.toml_files import read_toml, worksheet_path
+from geo_patrol.config.toml_files import config_path, read_toml
 from geo_patrol.scenes.paper import GRID, INK, SIDE_LINES, SOFT
 from geo_patrol.scenes.shapes import Color, Drawing, Polyline, Text
 from geo_patrol.scenes.sheets import HEIGHT, TEXT, WIDTH, add_text, new_sheet, wrapped
@@ -69,7 +69,7 @@ class Worksheet(BaseModel):
         Raises:
             RecordingError: the file is damaged.
         """
-        path = worksheet_path(name)
+        path = config_path(f"worksheets/{name}")
         return parse_model(cls, read_toml(path), str(path))
 
 

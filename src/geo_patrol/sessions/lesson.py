@@ -6,19 +6,16 @@ any game; ``GameLesson`` and ``LessonSession`` play those of the orbital games b
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.config.toml_files import lesson_path, read_toml
+from geo_patrol.config.toml_files import config_path, read_toml
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game
-from geo_patrol.notation import Order, PhaseName, order_codes, short_name
+from geo_patrol.notation import Order, PhaseName, read_orders, short_name
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry, describe
 from geo_patrol.sides import SIDES, Side
@@ -177,41 +174,19 @@ class _GameLessonData(LessonTable):
     steps: tuple[GameStep, ...]
 
 
-class _Instructor(StatelessAgent):
-    """Gives the same orders in every phase; those that are illegal in it count as none."""
-
-    name = "instructor"
-
-    def __init__(self, orders: Sequence[str], side: Side) -> None:
-        self._codes = order_codes(orders, side)
-
-    def act(
-        self,
-        observations: NDArray[Any],  # noqa: ARG002 - the protocol's arguments
-        action_masks: NDArray[np.int8],
-        generator: np.random.Generator,  # noqa: ARG002
-    ) -> NDArray[np.int64]:
-        """Return the orders."""
-        return np.tile(np.array(self._codes, np.int64), (len(action_masks), 1))
-
-
 class GameLesson(Lesson[GameStep]):
-    """A lesson about an orbital game; the player is alpha.
+    """The guided first game, a lesson about GEO Patrol; the player is alpha."""
 
-    Args:
-        name: name of the lesson's file.
-    """
-
-    def __init__(self, name: str = "geo_patrol") -> None:
-        data = _GameLessonData.model_validate(read_toml(lesson_path(name)))
+    def __init__(self) -> None:
+        data = _GameLessonData.model_validate(read_toml(config_path("lessons/geo_patrol")))
         super().__init__(data.title, data.steps)
         self.config = load_config(data.config, data.overrides)
 
     def begin(self) -> LiveGame:
         """Return a game that begins with the position of the current step."""
-        step = self.step
-        enemy: Side = "bravo"
-        return LiveGame(self.config, (None, _Instructor(step.enemy, enemy)), start=step.position(self.config))
+        live = LiveGame(self.config, (None, None), start=self.step.position(self.config))
+        live.timeline.names = "you", "instructor"
+        return live
 
     def values(self, live: LiveGame) -> dict[str, Any]:
         """Return what the texts of the step refer to, taken from the rules and from the game."""
@@ -235,10 +210,6 @@ def _values_of(game: Game) -> dict[str, Any]:
     return {**fleets, "goals": game.goals, "scores": game.scores, "goal_points": game.goal_points}
 
 
-Stage: TypeAlias = Literal["ordering", "showing", "paused", "over"]
-"""Orders are entered; a phase that was played is shown; the step is done; the game is over."""
-
-
 class LessonSession:
     """The game of one step: other orders than those of the step are not played, and nothing is played after it.
 
@@ -247,33 +218,29 @@ class LessonSession:
 
     Attributes:
         live: the game.
-        stage: the current stage.
+        is_showing: whether a phase that was played is being shown.
         entry: the orders that are being entered, if any are.
     """
 
     def __init__(self, lesson: GameLesson) -> None:
         self.lesson = lesson
         self.live = lesson.begin()
-        self.stage: Stage = "ordering"
-        self.entry: OrderEntry | None = None
         self._begin_phase()
 
     def _begin_phase(self) -> None:
         """Ask for orders, or play on where there is nothing to order."""
-        self.entry = None
+        self.is_showing = False
+        self.entry: OrderEntry | None = None
         if self.live.is_over:
-            self.stage = "over"
             return
-        entry = OrderEntry(self.live.game, PLAYER)
-        if entry.has_choice:
-            self.stage, self.entry = "ordering", entry
-        else:
+        self.entry = OrderEntry(self.live.game, PLAYER)
+        if not self.entry.has_choice:
             self._play(())
 
     def _play(self, orders: tuple[Order, ...]) -> None:
         self.entry = None
-        self.live.play((orders, ()))
-        self.stage = "showing"
+        self.live.play((orders, tuple(read_orders(self.lesson.step.enemy))))  # those that are illegal count as none
+        self.is_showing = True
 
     @property
     def card(self) -> Card:
@@ -297,7 +264,7 @@ class LessonSession:
 
     def commit(self) -> None:
         """Commit the orders if they are those of the step."""
-        if self.stage != "ordering" or self.entry is None or self.lesson.is_done:
+        if self.entry is None or self.lesson.is_done:
             return
         if self.lesson.step.select is not None:
             self.lesson.has_failed = True
@@ -307,7 +274,7 @@ class LessonSession:
     def end_showing(self) -> None:
         """Go on after a phase has been shown, or complete the step after its last one."""
         if len(self.live.timeline) > self.lesson.step.phases:
-            self.stage = "paused"
+            self.is_showing = False
             self.lesson.finish()
         else:
             self._begin_phase()
