@@ -121,6 +121,20 @@ def test_a_pilot_learns_with_a_finger_on_a_phone(address, open_page):
             page.tap("#next")
 
 
+def test_enter_flies_on_after_the_last_step(address, open_page):
+    page = open_page(f"{address}/static/flight_lesson.html#step={len(STEPS)}", reduced_motion="reduce")
+    begun(page, len(STEPS))
+    page.evaluate(
+        "order => lesson.board.choose(lesson.board.flight.choices.findIndex((one) => one.order === order))",
+        STEPS[-1].orders[0],
+    )
+    page.keyboard.press("Enter")
+    told(page)
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/flight.html#*")
+
+
 def test_the_steps_of_a_turn_are_told_one_after_the_other(address, open_page):
     page = open_page(f"{address}/static/flight_lesson.html#step=4")
     begun(page, 4)

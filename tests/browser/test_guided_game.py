@@ -97,6 +97,20 @@ def test_what_is_done_stays_done_and_nothing_is_chosen_for_the_player(address, o
     page.locator("#progress", has_text="Step 2 of").wait_for()
 
 
+def test_a_step_begins_with_its_own_position_whatever_was_shown_before(address, open_page):
+    page = open_page(f"{address}/static/learn.html#step=2", reduced_motion="reduce")
+    page.locator("#progress", has_text="Step 2 of").wait_for()
+    shown = "[...document.querySelectorAll('#when, .yours, .theirs')].map((element) => element.textContent)"
+    expected = page.evaluate(shown)
+    page.evaluate("location.hash = 'step=3&class=abc'")
+    page.locator("#progress", has_text="Step 3 of").wait_for()
+    assert page.evaluate(shown) != expected
+    page.click("#back")
+    page.locator("#progress", has_text="Step 2 of").wait_for()
+    assert page.evaluate(shown) == expected
+    assert page.evaluate("location.hash") == "#step=2&class=abc"
+
+
 def test_another_width_keeps_the_orders_and_the_result(address, open_page):
     page = open_page(f"{address}/static/learn.html#step=2", (390, 844), reduced_motion="reduce")
     page.locator("#progress", has_text="Step 2 of").wait_for()

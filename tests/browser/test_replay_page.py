@@ -126,6 +126,16 @@ def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_pa
     assert page.text_content("#title") == "games"
 
 
+def test_another_game_shows_its_own_names_at_its_start(page_path, timelines, open_page):
+    page = open_games(open_page, page_path, reduced_motion="reduce")
+    page.keyboard.press("Home")
+    number = next(i for i, (_, timeline) in enumerate(timelines) if timeline.names[0] != timelines[0][1].names[0])
+    page.select_option("#games", str(number))
+    page.locator("#alpha-title", has_text=timelines[number][1].names[0]).wait_for()
+    page.select_option("#games", "0")
+    page.locator("#alpha-title", has_text=timelines[0][1].names[0]).wait_for()
+
+
 def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("e")

@@ -37,14 +37,14 @@ class AfterPage {
   /** Has everything drawn for another screen; what is looked at stays. */
   #redraw() {
     this.connection.close();
-    this.lookedAt = { index: this.playback.index, chosen: this.chosen };
+    if (this.last !== undefined) this.lookedAt = { index: this.playback.index, chosen: this.chosen };
     this.#connect();
   }
 
   #receive(message) {
     if (message.type === "error") this.notice.textContent = message.text;
-    if (message.type === "welcome") this.welcome = message;
-    else if (message.type === "history") this.welcome.events.push(...message.events);
+    if (message.type === "welcome" && message.scene !== null) this.welcome = message;
+    else if (message.events !== undefined) this.welcome.events.push(...message.events); // more of the past, after a lost connection too
     else return;
     const { events, last_event } = this.welcome;
     if ((events.at(-1)?.number ?? 0) < last_event) return; // the rest follows
@@ -77,7 +77,7 @@ class AfterPage {
     const own = (text) => text.replace(/^(Alpha|Bravo)/, (side) => this.cast.name(side.toLowerCase()));
     byId("points").replaceChildren(...lineTable(lines.map(([text, points]) => [own(text), points.replace("-", "−")])).children);
     this.config = config;
-    this.#offerNext();
+    attempt(() => this.#offerNext(), this.notice);
     this.playback.pauseAt(this.lookedAt?.index ?? moments.length - 1);
   }
 

@@ -82,10 +82,11 @@ class TeacherPage {
     this.pause.addEventListener("click", () => this.#update("pause", { paused: !this.overview.paused }));
     this.next.addEventListener("click", () => this.#update("next"));
     document.getElementById("results").addEventListener("click", () => attempt(() => this.#download(), this.notice));
-    this.network = new Network(this.alone, this.notice, () => this.#poll());
+    const poll = repeated(() => this.#act("overview"), this.notice);
+    this.network = new Network(this.alone, this.notice, poll);
     this.#listenToDialog();
-    this.#poll();
-    setInterval(() => this.#poll(), REFRESH_SECONDS * 1000);
+    poll();
+    setInterval(poll, REFRESH_SECONDS * 1000);
   }
 
   #address(path) {
@@ -101,21 +102,11 @@ class TeacherPage {
     return attempt(() => this.#act(path, asked), this.notice);
   }
 
-  async #poll() {
-    try {
-      await this.#act("overview");
-      if (this.isLost) this.notice.textContent = "";
-      this.isLost = false;
-    } catch (error) {
-      this.isLost = true;
-      say(this.notice, error.message);
-    }
-  }
-
   // A pupil
 
   #listenToDialog() {
     const notice = this.one.querySelector(".notice");
+    this.one.addEventListener("close", () => this.#focus(`pupil ${this.chosen}`)); // its button may have been drawn anew
     const act = (path, asked = () => ({})) => (event) => {
       event.preventDefault();
       notice.textContent = "";
@@ -201,7 +192,11 @@ class TeacherPage {
     this.games.replaceChildren(...rows);
     this["games-table"].hidden = rows.length === 0;
     say(this["no-games"], rows.length ? "" : "No game has begun.");
-    if (focused) document.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    if (focused) this.#focus(focused);
+  }
+
+  #focus(key) {
+    document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
 
   /** Lists who waits for a partner, and who has lost the connection. */

@@ -224,9 +224,24 @@ class Network {
   }
 }
 
+/** Returns an action to repeat: what goes wrong is said in a notice until it goes well again. */
+function repeated(action, notice) {
+  let isLost = false;
+  return async () => {
+    try {
+      await action();
+      if (isLost) notice.textContent = "";
+      isLost = false;
+    } catch (error) {
+      isLost = true;
+      say(notice, error.message);
+    }
+  };
+}
+
 /** Copies a text, and says so on the button for a moment. */
 async function copy(button, text) {
-  const label = button.textContent;
+  const label = (button.dataset.label ??= button.textContent); // not that of a moment ago
   const isCopied = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
   if (!isCopied) {
     prompt("Copy this:", text);
@@ -298,8 +313,7 @@ class Connection {
     this.lastEvent = 0;
     this.failures = 0;
     this.isClosed = false;
-    this.socket = null;
-    setInterval(() => this.#beat(), PING_SECONDS * 1000);
+    this.beating = setInterval(() => this.#beat(), PING_SECONDS * 1000);
     window.addEventListener("offline", () => this.changed(false, 0));
     window.addEventListener("online", () => this.#retryAtOnce());
     this.#connect();
@@ -307,7 +321,7 @@ class Connection {
 
   /** Sends a message; returns whether there is a connection. */
   send(message) {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    if (this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));
     return true;
   }
@@ -325,7 +339,9 @@ class Connection {
   /** Ends it for good. */
   close() {
     this.isClosed = true;
-    this.socket?.close();
+    clearTimeout(this.timer);
+    clearInterval(this.beating);
+    this.socket.close();
   }
 
   #connect() {

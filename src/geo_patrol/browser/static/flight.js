@@ -21,7 +21,8 @@ class FlightPage {
     document.getElementById("results").href = `${this.base}/ranking.csv`;
     this.#listen();
     attempt(() => this.#begin(), this.notice);
-    setInterval(() => document.hidden || attempt(() => this.#rank(), this.notice), REFRESH_SECONDS * 1000);
+    const rank = repeated(() => this.#rank(), this.notice);
+    setInterval(() => document.hidden || rank(), REFRESH_SECONDS * 1000);
   }
 
   #listen() {

@@ -38,16 +38,18 @@ class FlightLesson {
 
   async #attempt(order) {
     if (this.isDone || this.isAsking) return;
-    const { number } = this;
     this.isAsking = true;
     const answer = await this.#ask({ order });
     this.isAsking = false;
-    if (answer !== null && number === this.number) this.#show(answer);
+    if (answer !== null) this.#show(answer);
   }
 
+  /** Asks the server about the step; null where it does not answer, or another step has begun meanwhile. */
   async #ask(body) {
+    const { number } = this;
     try {
-      return await request(`/api/flight-lesson/${this.number}`, body);
+      const answer = await request(`/api/flight-lesson/${number}`, body);
+      return number === this.number ? answer : null;
     } catch (error) {
       this.wrong.textContent = error.message;
       return null;
@@ -77,7 +79,13 @@ class FlightLesson {
     if (card.hint) this.board.choose(chosen);
     this.scoring.replaceChildren(...scoreSheet(this.scoringLines, flight.points));
     if (done && NARROW.matches) window.scrollTo(0, 0); // where it is told what happened
-    if (done) (isLast ? this["play-on"] : this.next).focus({ preventScroll: true });
+    if (done) this.#main.focus({ preventScroll: true });
+  }
+
+  /** The button that Enter presses. */
+  get #main() {
+    if (!this.isDone) return this.board.button;
+    return this.number === this.count ? this["play-on"] : this.next;
   }
 
   /** Tells what the steps of a turn were, as far as they are shown; after the last one the points, and what they mean. */
@@ -97,7 +105,7 @@ class FlightLesson {
   #press(event) {
     const { key, target } = event;
     if (isTaken(event) || this.board.flight === null) return;
-    if (key === "Enter" && !target.matches("button, a, summary")) (this.isDone ? this.next : this.board.button).click();
+    if (key === "Enter" && !target.matches("button, a, summary")) this.#main.click();
     else if (key === "r") this.again.click();
     else if (this.isDone || !this.board.press(key)) return;
     event.preventDefault();

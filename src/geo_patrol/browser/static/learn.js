@@ -48,7 +48,9 @@ class Lesson {
   }
 
   #go(number) {
-    location.hash = new URLSearchParams({ step: number });
+    const parameters = new URLSearchParams(location.hash.slice(1)); // of a class, too
+    parameters.set("step", number);
+    location.hash = parameters;
   }
 
   #changed() {
@@ -56,12 +58,9 @@ class Lesson {
   }
 
   #showMoment() {
-    const { moment } = this.playback;
-    if (moment === undefined || this.entry === undefined) return;
-    const shown = this.playback.hasArrived ? moment : this.playback.record.moments[Math.max(this.playback.index - 1, 0)];
-    const key = `${this.number} ${this.playback.record.moments.length} ${this.playback.record.moments.indexOf(shown)}`;
-    if (this.shown === key) return;
-    this.shown = key;
+    const shown = this.playback.settled;
+    if (shown === undefined || shown === this.shown) return;
+    this.shown = shown;
     this.entry.showFleets(shown, this.cast, "alpha");
     [this.left, this.right].forEach((element, i) => element.replaceChildren(create("span", {}, this.cast.name(SIDES[i])), " ", create("b", { class: "num" }, String(shown.score[i]))));
     this.when.replaceChildren(`Turn ${shown.turn}`, create("br"), create("b", {}, capitalized(shown.phase)));
@@ -69,10 +68,9 @@ class Lesson {
 
   async #attempt(attempt) {
     if (this.isDone) return;
-    const { number } = this;
     const answer = await this.#ask(attempt);
-    if (answer === null || number !== this.number) return;
-    if (answer.done) Object.assign(this, { tried: attempt, reached: Math.max(this.reached, number) });
+    if (answer === null) return;
+    if (answer.done) Object.assign(this, { tried: attempt, reached: Math.max(this.reached, this.number) });
     if (answer.record !== null) {
       this.entry.clear();
       this.playback.load(answer.record);
@@ -83,10 +81,13 @@ class Lesson {
     if (answer.done) (this.next.hidden ? this["play-on"] : this.next).focus({ preventScroll: true });
   }
 
+  /** Asks the server about the step; null where it does not answer, or another step has begun meanwhile. */
   async #ask(body) {
+    const { number } = this;
     try {
       const screen = screenKind();
-      return await request(...(body ? [`/api/lesson/${this.number}`, { ...body, screen }] : [`/api/lesson/${this.number}?screen=${screen}`]));
+      const answer = await request(...(body ? [`/api/lesson/${number}`, { ...body, screen }] : [`/api/lesson/${number}?screen=${screen}`]));
+      return number === this.number ? answer : null;
     } catch (error) {
       this.wrong.textContent = error.message;
       return null;

@@ -93,7 +93,6 @@ class OrderPanel {
 
   /** Offers nothing any more. */
   clear() {
-    if (this.choices !== null && this.key !== null) sessionStorage.removeItem(this.key);
     this.choices = null;
     this.#forgetOrders();
     this.#draw();

@@ -43,6 +43,11 @@ class Playback {
     return this.elapsed >= (this.moment?.seconds ?? 0);
   }
 
+  /** The moment whose position is shown beside the board: until the phase that leads to one has been shown, the one before. */
+  get settled() {
+    return this.hasArrived ? this.moment : this.record.moments[Math.max(this.index - 1, 0)];
+  }
+
   /** Shows a moment, or the phase that led there from its beginning. */
   goTo(index, { animated = false } = {}) {
     if (this.record.moments.length === 0) return;

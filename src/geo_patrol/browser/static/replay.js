@@ -8,35 +8,10 @@ async function readGame(index) {
   return new Response(stream).json();
 }
 
-/** Shows a moment beside its board: result or phase, scores, fleets, what happened. */
-class MomentPanel {
-  /** Shows the moment that a playback is at. */
-  show({ moment, hasArrived, record, index }, cast) {
-    const shown = hasArrived ? moment : record.moments[Math.max(index - 1, 0)];
-    const key = `${index} ${hasArrived}`;
-    if (key === this.key || shown === undefined) return;
-    this.key = key;
-    const find = (id) => document.getElementById(id);
-    say(find("headline"), shown.phase === "over" ? verdict(shown, cast) : phaseText(shown));
-    const scores = SIDES.map((side, i) => create("span", { class: `who ${side}` }, create("span", {}, cast.name(side)), " ", create("b", { class: "num" }, String(shown.score[i]))));
-    find("score").replaceChildren(...scores);
-    SIDES.forEach((side, i) => {
-      say(find(`${side}-title`), `${cast.names[i]} (${COLORS[side]}): fuel, and ● for a round`);
-      find(side).replaceChildren(...fleetTokens(shown.fleets[i]).map(({ classes, label, parts }) => create("li", { class: classes }, create("span", { class: "sr" }, label), ...parts)));
-    });
-    find("cards").replaceChildren(...(shown.outcomes.length && shown.engaged ? drawCards(shown, cast) : []));
-    find("chart").hidden = turnScores(record.moments).length < 2;
-    if (!find("chart").hidden) drawScores(find("chart"), record.moments, cast);
-    const lost = shown.engaged ? lossText(shown.outcomes, cast) : "";
-    say(find("status"), `${find("headline").textContent}. ${lost} Score ${shown.score.join(" to ")}.`);
-  }
-}
-
 /** Plays recorded games. */
 class Player {
   constructor() {
-    this.panel = new MomentPanel();
-    this.playback = new Playback(document.getElementById("board"), (playback) => this.#show(playback));
+    this.playback = new Playback(document.getElementById("board"), () => this.#show());
     this.controls = new Controls(document.querySelector(".stepping"), this.playback);
     this.games = document.getElementById("games");
     this.games.addEventListener("change", () => this.open(Number(this.games.value)));
@@ -53,15 +28,33 @@ class Player {
   async open(number) {
     this.games.value = String(number);
     const record = await readGame(number);
+    if (this.games.value !== String(number)) return; // another one was chosen meanwhile
     document.title = record.title;
     this.cast = new Cast(record.names, null);
     document.querySelector(".rules").replaceChildren(...rulesOf(record.rules));
     this.playback.load(record);
   }
 
-  #show(playback) {
-    this.controls?.update();
-    if (playback.moment !== undefined) this.panel.show(playback, this.cast);
+  /** Shows a moment beside its board: result or phase, scores, fleets, what happened. */
+  #show() {
+    this.controls.update();
+    const { cast } = this;
+    const { settled: shown, record } = this.playback;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    const find = (id) => document.getElementById(id);
+    say(find("headline"), shown.phase === "over" ? verdict(shown, cast) : phaseText(shown));
+    const scores = SIDES.map((side, i) => create("span", { class: `who ${side}` }, create("span", {}, cast.name(side)), " ", create("b", { class: "num" }, String(shown.score[i]))));
+    find("score").replaceChildren(...scores);
+    SIDES.forEach((side, i) => {
+      say(find(`${side}-title`), `${cast.names[i]} (${COLORS[side]}): fuel, and ● for a round`);
+      find(side).replaceChildren(...fleetTokens(shown.fleets[i]).map(({ classes, label, parts }) => create("li", { class: classes }, create("span", { class: "sr" }, label), ...parts)));
+    });
+    find("cards").replaceChildren(...(shown.outcomes.length && shown.engaged ? drawCards(shown, cast) : []));
+    find("chart").hidden = turnScores(record.moments).length < 2;
+    if (!find("chart").hidden) drawScores(find("chart"), record.moments, cast);
+    const lost = shown.engaged ? lossText(shown.outcomes, cast) : "";
+    say(find("status"), `${find("headline").textContent}. ${lost} Score ${shown.score.join(" to ")}.`);
   }
 
   #press(event) {

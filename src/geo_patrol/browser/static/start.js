@@ -28,8 +28,8 @@ class StartPage {
       const network = new Network(byId(id).querySelector(".network"), notice);
       document.querySelector(`[data-open=${id}]`).addEventListener("click", () => this.#run(notice, () => network.show()));
     }
-    document.querySelector("[data-open=host]").addEventListener("click", () => this.#prepareHost());
-    byId("host-form").addEventListener("change", () => this.#showHost());
+    document.querySelector("[data-open=host]").addEventListener("click", () => this.choices && this.#prepareHost());
+    byId("host-form").addEventListener("change", () => this.choices && this.#showHost());
     for (const [id, open] of [["same-screen", () => this.#playHere()], ["by-link", () => this.#playByLink()]])
       byId(id).addEventListener("click", ({ target }) => start(target, open, byId("pair").querySelector(".notice")));
     for (const [id, open] of [["watch", () => this.#watch()], ["host", () => this.#host()], ["join", () => this.#join()]])
@@ -65,7 +65,7 @@ class StartPage {
     this.#offer();
     this.button.disabled = byId("setting").disabled = false;
     if (document.activeElement === document.body) this.button.focus({ focusVisible: false });
-    this.#offerToContinue();
+    attempt(() => this.#offerToContinue(), this.notice);
     attempt(() => this.#showDemo(), this.notice);
   }
 
@@ -88,6 +88,7 @@ class StartPage {
     this.setup.scenario.value = localStorage.getItem(DRAFT) ?? this.setup.scenario.value;
     this.#showFoe();
     this.#showSetting();
+    this.#prepareHost(); // whose dialog may be open already
   }
 
   get level() {

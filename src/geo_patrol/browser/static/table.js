@@ -69,12 +69,12 @@ class SeatLine {
         this.#yourTurn(message);
         break;
       case "accepted":
-        this.sent = null;
-        this.areIn = true;
+        if (this.isIn(message)) Object.assign(this, { sent: null, areIn: true });
         page.refresh();
         break;
       case "error":
         this.sent = null;
+        if (message.code === "not_saved") this.areIn = false; // the phase is to be ordered again
         page.error(message);
         break;
       case "left":
@@ -83,13 +83,18 @@ class SeatLine {
     }
   }
 
+  /** Returns whether the orders that it was asked for last are those of a phase. */
+  isIn({ turn, phase }) {
+    return this.turn?.turn === turn && this.turn.phase === phase;
+  }
+
   #yourTurn(message) {
-    const isSame = this.turn !== null && this.turn.turn === message.turn && this.turn.phase === message.phase;
+    const isSame = this.isIn(message);
     this.turn = message;
     this.hadChoice = Object.keys(message.options).length > 0;
     this.areIn = message.submitted !== null;
     if (isSame && this.sent !== null && !this.areIn) this.send(this.sent);
-    else if (!isSame) this.sent = null;
+    else this.sent = null;
     this.page.refresh();
   }
 
@@ -293,6 +298,7 @@ class TablePage {
 
   event(message) {
     const { event, scene } = message;
+    for (const line of this.lines) if (event.kind === "end" || line.isIn(event)) line.turn = null;
     this.#add(message);
     if (event.kind === "end") {
       this.ending = event;
@@ -302,7 +308,6 @@ class TablePage {
       const isSkipped = event.phase === "engagement" && !scene.moment.engaged && this.lines.every(({ hadChoice }) => hadChoice === false);
       this.aside = isSkipped && !this.isExplained ? `Turn ${event.turn} had no engagement: nobody was next to an enemy.` : null;
       this.isExplained ||= isSkipped;
-      for (const line of this.lines) line.turn = null;
       this.entry.clear();
       this.#closeHint();
       this.isReading = scene.moment.engaged && scene.moment.phase !== "over"; // the end follows at once
@@ -345,8 +350,8 @@ class TablePage {
     if (code === "wrong_secret" && this.schoolClass !== null) this.toClass();
     else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(capitalized(text));
     else {
-      this.notify(text);
       this.refresh();
+      this.notify(text); // rather than that planned orders are still here
     }
   }
 
@@ -401,12 +406,12 @@ class TablePage {
   }
 
   async #askDanger() {
-    const { choices, orders } = this.entry;
+    const { choices, orders, key } = this.entry;
     if (choices === null) return;
     const { turn, phase } = choices;
-    this.asked = String(orders);
+    const asked = (this.asked = String(orders));
     const answer = await request(`${this.#path}/danger`, { secret: this.line.secret, orders, turn, phase }).catch(() => null);
-    if (answer === null || choices !== this.entry.choices || String(this.entry.orders) !== this.asked) return;
+    if (answer === null || key !== this.entry.key || String(this.entry.orders) !== asked) return;
     this.danger = answer;
     this.refresh();
   }
@@ -494,9 +499,8 @@ class TablePage {
 
   #offerDraw() {
     this.menu.close();
-    this.line.connection.send({ type: "draw", offer: true });
-    this.notify("You offered a draw.");
-    this.refresh();
+    const isSent = this.line.connection.send({ type: "draw", offer: true });
+    this.notify(isSent ? "You offered a draw." : "There is no connection: nothing has changed.");
   }
 
   // Going on
@@ -588,7 +592,7 @@ class TablePage {
     const { playback, entry, line } = this;
     const { moment } = playback;
     const isPresent = playback.isAtEnd && playback.hasArrived;
-    const shown = playback.hasArrived ? moment : playback.record.moments[Math.max(playback.index - 1, 0)];
+    const shown = playback.settled;
     const side = line.side ?? "alpha";
     const cast = this.#castOf(line);
     if (!this.isEndTold && this.ending !== null && this.state?.phase === "drift" && isPresent) {
@@ -730,8 +734,7 @@ class TablePage {
   }
 
   #showWhen() {
-    const { record, index, hasArrived, isAtEnd } = this.playback;
-    const moment = hasArrived ? this.playback.moment : record.moments[Math.max(index - 1, 0)]; // of a phase that is being shown, the beginning
+    const { record, isAtEnd, settled: moment } = this.playback;
     if (moment === undefined) return;
     const left = this.deadline && this.ending === null ? `${Math.max(Math.ceil((this.deadline - Date.now()) / 1000), 0)} s` : null;
     const isPast = !isAtEnd && !this.steps.hidden;
