@@ -270,9 +270,8 @@ def _report_run(agent: str, run: "TrainingConfig", curve: "Sequence[Evaluation]"
         win_rate, low, high = point.win_rates[agent]
         rows.append({"minutes": point.minutes, "steps": point.steps, "win_rate": win_rate, "win_interval": [low, high]})
     last = rows[-1]
-    is_final = last["minutes"] >= round(
-        run.minutes, 3
-    )  # otherwise it was interrupted, and the last evaluation is short
+    # A training that was interrupted ends with a short evaluation.
+    is_final = last["minutes"] >= round(run.minutes, 3)
     games = (_FINAL_GAMES if is_final else 1) * run.eval_games
     return {
         "kind": "training",

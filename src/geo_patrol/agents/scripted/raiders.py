@@ -478,10 +478,8 @@ def order_batch(
     masks = check_masks(action_masks)
     seen = script.check_observations(observations, len(masks))
     orders = np.zeros(masks.shape[:2], np.int64)
-    game, rules = (
-        state.records(state.GAME, 1),
-        state.records(state.RULES, 1),
-    )  # of this call: threads may share an agent
+    # Of this call alone: threads may share an agent.
+    game, rules = state.records(state.GAME, 1), state.records(state.RULES, 1)
     for path_costs, rows in script.split_by_path_costs(seen):
         order_rows(seen, masks, rows, find_table(path_costs), tactics, keys, game[0], rules[0], orders)
     return orders

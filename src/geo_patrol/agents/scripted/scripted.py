@@ -680,9 +680,7 @@ class ScriptedAgent(script.SeededScript):
         masks = check_masks(action_masks)
         seen = script.check_observations(observations, len(masks))
         orders = np.full(masks.shape[:2], state.NOOP, np.int64)
-        game, rules = (
-            state.records(state.GAME, 1),
-            state.records(state.RULES, 1),
-        )  # of this call: threads may share the agent
+        # Of this call alone: threads may share the agent.
+        game, rules = state.records(state.GAME, 1), state.records(state.RULES, 1)
         decide(seen, masks, self.style, keys, game[0], rules[0], make_plans(), make_fight(), orders)
         return orders
