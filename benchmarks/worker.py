@@ -60,12 +60,13 @@ class Runner:
         """Create a contestant and warm it up."""
         workload = CONTESTANTS[name].make(batch)
         _repeat(workload.step, _WARM_UP_STEPS)
-        calls, ended = 0, 0.0
+        calls, ended, elapsed = 0, 0.0, 0.0
         start = time.perf_counter()
-        while (elapsed := time.perf_counter() - start) < seconds:
+        while elapsed < seconds:  # once at least, however long this process had to wait
             result = workload.step()
             ended += workload.fraction_ended(result) if workload.fraction_ended else 0.0
             calls += 1
+            elapsed = time.perf_counter() - start
         self._workloads[name, batch] = workload
         self._calls[name, batch] = max(1, int(calls / elapsed * seconds / _CLOCK_READS))
         fraction_ended = ended / calls if workload.fraction_ended else None
@@ -75,11 +76,12 @@ class Runner:
         """Run a contestant for some seconds."""
         step, calls = self._workloads[name, batch].step, self._calls[name, batch]
         _repeat(step, calls)  # fill the caches, which other processes have used meanwhile
-        done = 0
+        done, elapsed = 0, 0.0
         start, start_of_work = time.perf_counter(), time.process_time()
-        while (elapsed := time.perf_counter() - start) < seconds:
+        while elapsed < seconds:
             _repeat(step, calls)
             done += calls
+            elapsed = time.perf_counter() - start
         return Timing(done / elapsed, (time.process_time() - start_of_work) / elapsed)
 
     def profile(self, observation: Literal["onehot", "tokens"], games: int, seconds: float) -> dict[str, float]:
