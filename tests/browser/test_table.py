@@ -1,5 +1,6 @@
 """Games at a table against a real server: by mouse, by touch, by keyboard alone, over lost connections."""
 
+import errno
 import re
 
 import pytest
@@ -19,6 +20,7 @@ from driving import (
 
 from geo_patrol import read_replay
 from geo_patrol.replays import check
+from geo_patrol.server import store
 
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
 DANGEROUS = 'extends = "case1"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 2]]\n'
@@ -333,6 +335,24 @@ def test_who_resigns_loses(table, open_page):
         assert "resigned" in one.text_content(".losses")
     page.click("#next")
     page.locator("#verdict", has_text="You lost").wait_for()
+
+
+def test_orders_stay_in_when_a_resignation_cannot_be_saved(table, open_page, monkeypatch):
+    page = open_page(table[1], reduced_motion="reduce")
+    assert ordering(page)
+    commit(page)
+    page.locator(".commit", has_text="Waiting for").wait_for()
+
+    def write(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store, "atomic_write", write)
+    page.keyboard.press("?")
+    page.click("#resign")
+    page.click("#yes")
+    page.locator("#tell", has_text="could not save").wait_for()
+    assert page.text_content(".commit").startswith("Waiting for")
+    assert page.evaluate("page.line.areIn")
 
 
 def test_a_draw_is_offered_and_accepted(table, open_page):

@@ -63,7 +63,9 @@ class SeatLine {
         if (this.isFirst) page.event(message);
         break;
       case "status":
+        if (this.isIn(message)) this.areIn &&= message.submitted.includes(this.side); // not, if the phase could not be saved
         if (this.isFirst) page.status(message);
+        else page.refresh();
         break;
       case "your_turn":
         this.#yourTurn(message);
@@ -74,7 +76,6 @@ class SeatLine {
         break;
       case "error":
         this.sent = null;
-        if (message.code === "not_saved") this.areIn = false; // the phase is to be ordered again
         page.error(message);
         break;
       case "left":
