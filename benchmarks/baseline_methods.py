@@ -59,6 +59,11 @@ class Job(NamedTuple):
         """The budget in words, such as "100,000 steps" or "3 minutes"."""
         return f"{self.time_limit:g} minutes" if self.steps is None else f"{self.steps:,} steps"
 
+    @property
+    def section(self) -> str:
+        """The part of the document, such as "duel-100000" or "geo_patrol-3min": runs there differ in method and seed only."""
+        return f"{self.config}-{f'{self.time_limit:g}min' if self.steps is None else self.steps}"
+
 
 class Trained(NamedTuple):
     """A trained policy."""

@@ -132,13 +132,19 @@ def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
     return estimate, float(found.low), float(found.high)
 
 
+def by_section(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Group runs by configuration and budget."""
+    groups = defaultdict(list)
+    for run in sorted(runs, key=lambda run: run.job.section):
+        groups[run.job.section].append(run)
+    return groups
+
+
 def tables(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
     """Return a table in Markdown for each configuration and budget, with a row for each method."""
-    groups = defaultdict(list)
-    for run in runs:
-        groups[run.config, run.job.budget].append(run)
     blocks = [
-        f"`{config}`, {budget}:\n\n{_table(members, bounds)}" for (config, budget), members in sorted(groups.items())
+        f"`{members[0].config}`, {members[0].job.budget}:\n\n{_table(members, bounds)}"
+        for members in by_section(runs).values()
     ]
     machines = "; ".join(sorted({run.machine for run in runs}))
     note = "Interquartile means over seeds, 95% bootstrap intervals; games won in the final evaluation."
@@ -318,16 +324,17 @@ def bound(
 @app.command()
 @plain_errors
 def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, out: Out = _OUT) -> None:
-    """Let all trained policies play each other, sides swapped, and write the results as JSON."""
+    """Let all policies that were trained with the same budget play each other, sides swapped, and write the results as JSON."""
     from geo_patrol.evaluation import play_tournament
 
-    runs = {_policy(out, found): found for found in read_runs(out) if found.config == config}
-    folder = out / f"cross-play-{config}-{len(runs)}"
-    played = play_tournament(list(runs), config=config, games=games, seed=seed, folder=folder).to_dict()
-    text = json.dumps({key: played[key] for key in ("agents", "games_a_pairing", "seed", "pairings")}, indent=1)
-    for policy, found in runs.items():
-        text = text.replace(json.dumps(policy), json.dumps(f"{found.method} seed {found.seed}"))
-    (out / CROSS_PLAY.format(config)).write_text(text + "\n", encoding="utf-8")
+    for section, members in by_section([found for found in read_runs(out) if found.config == config]).items():
+        runs = {_policy(out, found): found for found in members}
+        folder = out / f"cross-play-{section}-{len(runs)}"
+        played = play_tournament(list(runs), config=config, games=games, seed=seed, folder=folder).to_dict()
+        text = json.dumps({key: played[key] for key in ("agents", "games_a_pairing", "seed", "pairings")}, indent=1)
+        for policy, found in runs.items():
+            text = text.replace(json.dumps(policy), json.dumps(f"{found.method} seed {found.seed}"))
+        (out / CROSS_PLAY.format(section)).write_text(text + "\n", encoding="utf-8")
 
 
 @app.command()
@@ -335,28 +342,27 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
 def publish(out: Out = _OUT) -> None:
     """Write tables and plot of the results into docs, the results beside this file, and the weights to weights.zip.
 
-    What is published of configurations without results in the folder stays.
+    What is published of configurations and budgets without results in the folder stays.
     """
     runs = read_runs(out)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
-    configs = sorted({found.config for found in runs})
+    sections = by_section(runs)
     text, published = DOCUMENT.read_text(encoding="utf-8"), PUBLISHED.read_text(encoding="utf-8").splitlines()
-    if missing := [config for config in configs if f"<!-- {config}: begin" not in text]:
+    if missing := [section for section in sections if f"<!-- {section}: begin" not in text]:
         raise typer.BadParameter(
-            f"{DOCUMENT.name} has no section for the results on {', '.join(missing)}", param_hint="--out"
+            f"{DOCUMENT.name} has no section for the results of {', '.join(missing)}", param_hint="--out"
         )
     pack_weights(runs, out)
-    for config in configs:
-        chosen = [found for found in runs if found.config == config]
+    for section, chosen in sections.items():
         block = tables(chosen, read_lines(out / BOUNDS, Bound))
-        if (played := out / CROSS_PLAY.format(config)).exists():
+        if (played := out / CROSS_PLAY.format(section)).exists():
             block += f"\n\nAgainst each other:\n\n{cross_play_table(json.loads(played.read_text('utf-8')))}"
         if draw(chosen, PLOT):
             block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
             block += "\n\nGrey lines are seeds, the blue one is their interquartile mean with its interval."
-        text = put_between_markers(text, block, config)
-        published = [line for line in published if json.loads(line)["config"] != config]
+        text = put_between_markers(text, block, section)
+        published = [line for line in published if Run.model_validate_json(line).job.section != section]
         published += [found.model_dump_json() for found in chosen]
     DOCUMENT.write_text(text, encoding="utf-8")
     PUBLISHED.write_text("\n".join(published) + "\n", encoding="utf-8")

@@ -151,12 +151,13 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
 
 @pytest.fixture
 def published(tmp_path, monkeypatch):
-    """A document and its results, of ``duel`` and ``case1``; and a folder with a run of ``case1``."""
+    """A document and its results, of ``case1`` for 9 and for 100 steps; and a folder with a run of 100 steps."""
     document = tmp_path / "baselines.md"
-    blocks = [f"<!-- {config}: begin -->\nold\n<!-- {config}: end -->\n" for config in ("duel", "case1")]
+    blocks = [f"<!-- case1-{steps}: begin -->\nold\n<!-- case1-{steps}: end -->\n" for steps in (9, 100)]
     document.write_text("".join(blocks))
     results = tmp_path / "published.jsonl"
-    results.write_text('{"config":"duel","of":"an earlier version"}\n{"config":"case1"}\n')
+    for steps in (9, 100):
+        append_line(results, make_run(steps=steps, file="old"))
     monkeypatch.setattr(baselines, "DOCUMENT", document)
     monkeypatch.setattr(baselines, "PUBLISHED", results)
     folder = tmp_path / "out" / "case1-mmd"
@@ -168,13 +169,13 @@ def published(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_results_are_published_and_those_of_other_configurations_stay(published):
+def test_results_are_published_and_those_of_other_budgets_stay(published):
     assert CliRunner().invoke(app, ["publish", "--out", str(published / "out")]).exit_code == 0
     text = (published / "baselines.md").read_text()
-    assert "<!-- duel: begin -->\nold\n" in text
+    assert "<!-- case1-9: begin -->\nold\n" in text
     assert "| mmd | 1 | 100 |" in text
     other, ours = (published / "published.jsonl").read_text().splitlines()
-    assert other == '{"config":"duel","of":"an earlier version"}'
+    assert other == make_run(steps=9, file="old").model_dump_json()
     assert ours + "\n" == (published / "out" / RESULTS).read_text()
 
 
@@ -208,7 +209,7 @@ def test_results_without_a_section_in_the_document_are_refused_before_anything_i
     before = (published / "baselines.md").read_text()
     result = CliRunner().invoke(app, ["publish", "--out", str(out)])
     assert result.exit_code == 2
-    assert "has no section for the results on case2" in " ".join(result.output.replace("│", " ").split())
+    assert "has no section for the results of case2-100" in " ".join(result.output.replace("│", " ").split())
     assert (published / "baselines.md").read_text() == before
     assert not (out / WEIGHTS).exists()
 
