@@ -300,7 +300,10 @@ def publish(out: Out = _OUT) -> None:
 @app.command()
 @plain_errors
 def arena(out: Out = _OUT) -> None:
-    """Write the network of each library into benchmarks/arena, in half precision, and let it play the arena."""
+    """Write the network of each library into benchmarks/arena, in half precision, and let it play the arena.
+
+    An interrupted run continues.
+    """
     import torch
     from torch import nn
 
@@ -321,7 +324,7 @@ def arena(out: Out = _OUT) -> None:
         network = torch.jit.trace(Halved(torch.jit.load(str(trained))), example)  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {"input_names": ["onehot"], "dynamic_axes": {"onehot": {0: "n"}}}
         torch.onnx.export(network, (example,), str(ROOT / file), dynamo=False, **options)
-        result = play_arena(f"onnx:{file}")
+        result = play_arena(f"onnx:{file}", folder=out / f"arena-{trained.stem}")
         write_json(str((ROOT / file).with_suffix(".json")), result.to_dict())
         print(f"{result.agent}: {result.total}")
 

@@ -130,11 +130,11 @@ def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
     torch.jit.trace(network, torch.zeros(2, 1591)).save(tmp_path / "mine.pt")
     result = ArenaResult.model_validate_json((ROOT / "benchmarks" / "arena" / "random.json").read_bytes())
     played = []
-    monkeypatch.setattr(evaluation, "play_arena", lambda agent: played.append(agent) or result)
+    monkeypatch.setattr(evaluation, "play_arena", lambda *agent, **options: played.append((*agent, options)) or result)
 
     libraries.arena(tmp_path)
 
-    assert played == ["onnx:benchmarks/arena/mine.onnx"]
+    assert played == [("onnx:benchmarks/arena/mine.onnx", {"folder": tmp_path / "arena-mine"})]
     assert (entered / "mine.onnx").stat().st_size < 2.1 * (1591 * 32 + 32 * 308)
     assert read_result(entered / "mine.json") == result
 
@@ -142,6 +142,6 @@ def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
     observations, infos = envs.reset(seed=0)
     agent = NetworkAgent("mine", TorchNetwork(lambda onehot: network(onehot)))  # noqa: PLW0108 - the parameter's name
     exported, trained = (
-        each.order_probabilities(observations, infos["action_mask"]) for each in (make_agent(played[0]), agent)
+        each.order_probabilities(observations, infos["action_mask"]) for each in (make_agent(played[0][0]), agent)
     )
     np.testing.assert_allclose(exported, trained, atol=2e-3)  # half precision
