@@ -14,6 +14,7 @@ if importlib.util.find_spec("ray") is None:
 import ray
 import torch
 from ray.rllib.core.columns import Columns
+from ray.rllib.core.models.base import ACTOR, ENCODER_OUT
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
 from geo_patrol import play_match
@@ -21,6 +22,17 @@ from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
 from geo_patrol.envs.adapters.rllib import BatchEnvRunner, ppo_config
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
+
+
+class Network(torch.nn.Module):
+    """Maps observations (n, 1591) to the logits of orders, (n, 308)."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.encoder, self.head = module.encoder, module.pi
+
+    def forward(self, onehot):
+        return self.head(self.encoder({Columns.OBS: onehot})[ENCODER_OUT][ACTOR])
 
 
 class ScaledRewards(BatchEnvRunner):
@@ -31,7 +43,7 @@ class ScaledRewards(BatchEnvRunner):
 
 
 def train(minutes, num_games=128, seed=0):
-    """Return a network that maps observations (n, 1591) to the logits of orders, (n, 308)."""
+    """Return a trained network."""
     ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
     config = ppo_config("geo_patrol", num_games, opponent=OPPONENTS, seats="alternate")
     config.env_runners(env_runner_cls=ScaledRewards, num_env_runners=0)
@@ -43,13 +55,7 @@ def train(minutes, num_games=128, seed=0):
         algorithm.train()
         if time.monotonic() > end:
             break
-    module = algorithm.env_runner.module
-
-    def network(onehot):
-        observations = {"observation": onehot, "action_mask": torch.ones(len(onehot), 11, 28)}
-        return module.forward_inference({Columns.OBS: observations})[Columns.ACTION_DIST_INPUTS]
-
-    return network
+    return Network(algorithm.env_runner.module)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("ray.rllib")
+import torch
 
 from geo_patrol import play_match
 
@@ -37,3 +38,13 @@ def test_a_network_of_ppo_plays_a_match(tmp_path):
     result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "<MatchResult RLlib against scripted, GEO Patrol, 200 games" in result.stdout
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_network_of_ppo_is_saved_as_torchscript(tmp_path, monkeypatch):
+    """As benchmarks.libraries does, for other numbers of observations than the traced one."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    network = importlib.import_module("rllib_ppo").train(minutes=0)
+    torch.jit.trace(network.eval(), torch.zeros(2, 1591)).save(tmp_path / "network.pt")
+    onehot = torch.rand(5, 1591)
+    assert torch.equal(torch.jit.load(tmp_path / "network.pt")(onehot), network(onehot))
