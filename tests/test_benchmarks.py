@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import experiments  # noqa: E402
+from benchmarks import arena, experiments, libraries  # noqa: E402
 from benchmarks.contestants import CONTESTANTS  # noqa: E402
 from benchmarks.contestants.base import Contestant, Workload  # noqa: E402
 from benchmarks.goals import goals  # noqa: E402
@@ -162,6 +162,19 @@ def test_tables_of_experiments_are_those_of_the_stored_results():
     results, text = json.loads(experiments.RESULTS.read_text(encoding="utf-8")), experiments.DOCUMENT.read_text("utf-8")
     for name, table in experiments.tables(results).items():
         assert put_between_markers(text, table, name) == text, "run python -m benchmarks.experiments publish"
+
+
+def test_tables_of_the_arena_and_of_libraries_are_those_of_the_stored_results():
+    entered = arena.table(arena.read_result(path) for path in sorted(arena.RESULTS.glob("*.json")))
+    measured = libraries.table(
+        [libraries.Result(**each) for each in json.loads(libraries.PUBLISHED.read_text("utf-8"))]
+    )
+    for path, table, name, command in (
+        (arena.DOCUMENT, entered, "arena", "arena"),
+        (libraries.DOCUMENT, measured, "benchmarks", "libraries publish"),
+    ):
+        text = path.read_text("utf-8")
+        assert put_between_markers(text, table, name) == text, f"run python -m benchmarks.{command}"
 
 
 def test_a_worker_counts_what_was_run(monkeypatch):
