@@ -65,8 +65,7 @@ class AfterPage {
     this.playback.load({ ...scene, moments, names: texts });
     for (const { scene: one } of events) {
       if (one === null) continue;
-      this.playback.board.define(one.symbols);
-      moments.push({ ...one.moment, frames: this.playback.board.add(one.shapes, one.moment.frames) });
+      moments.push(this.playback.board.add(one));
     }
     this.last = { ...moments.at(-1), winner: ending.winner ?? "draw" };
     if (this.last.ends.length === 0) this.last.ends = endsOf(ending);
@@ -105,10 +104,11 @@ class AfterPage {
   async #rate() {
     if (this.side === null) return;
     const games = await refreshOwnGames();
-    const [now, before] = await Promise.all([ownRating(games), ownRating(games.filter(({ table }) => table !== this.table))]);
     const own = games.find(({ table }) => table === this.table);
     if (own === undefined) return;
-    const isRated = ratedResults([own], (await request("/api/choices")).levels).length > 0;
+    const { levels } = await request("/api/choices");
+    const [now, before] = await Promise.all([games, games.filter((game) => game !== own)].map((played) => ownRating(played, levels)));
+    const isRated = ratedResults([own], levels).length > 0;
     byId("rating").hidden = !isRated && !(isForRating(own) && own.result?.hinted);
     if (byId("rating").hidden) return;
     if (!isRated) return void say(byId("rating"), "This game had hints: it does not count for your rating.");

@@ -167,8 +167,7 @@ function ratedResults(games, levels) {
 }
 
 /** Returns the person's rating with its interval; null before the first rated game. */
-async function ownRating(games) {
-  const { levels } = await request("/api/choices");
+async function ownRating(games, levels) {
   return (await request("/api/rating", { results: ratedResults(games, levels) })).rating;
 }
 
@@ -271,12 +270,12 @@ document.addEventListener("click", ({ target }) => {
 class Shortcuts {
   /**
    * @param {HTMLDialogElement} dialog with a table and a box.
-   * @param {Array} keys a key as people call it, what it does, the values of ``KeyboardEvent.key``, and a function.
+   * @param {Array} keys a key as people call it (null is not listed), what it does, the values of ``KeyboardEvent.key``, and a function.
    */
   constructor(dialog, keys) {
     this.dialog = dialog;
     this.actions = new Map(keys.flatMap(([, , values, run]) => values.map((value) => [value, run])));
-    dialog.querySelector(".keys").replaceChildren(...keys.flatMap(([name, text]) => [create("dt", {}, create("kbd", {}, name)), create("dd", {}, text)]));
+    dialog.querySelector(".keys").replaceChildren(...keys.flatMap(([name, text]) => (name === null ? [] : [create("dt", {}, create("kbd", {}, name)), create("dd", {}, text)])));
     this.box = dialog.querySelector("input[name=letters]");
     this.box.checked = localStorage.getItem(LETTERS) !== "no";
     this.box.addEventListener("change", () => localStorage.setItem(LETTERS, this.box.checked ? "yes" : "no"));

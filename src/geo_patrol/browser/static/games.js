@@ -58,8 +58,8 @@ class GamesPage {
   }
 
   async #showRating() {
-    const rating = await ownRating(this.games);
     const { levels } = await request("/api/choices");
+    const rating = await ownRating(this.games, levels);
     const next = levels.find((level) => level.rating >= (rating?.rating ?? 0)) ?? levels.at(-1);
     const about =
       rating === null

@@ -107,10 +107,13 @@ function paint(fill, stroke, width, opacity) {
 
 /** Returns a shape as an element. */
 function drawShape(shape) {
-  const { name, attributes } = ELEMENTS[shape[0]];
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes(shape))) element.setAttribute(key, value);
-  if (name === "text") element.textContent = shape[1];
+  return redraw(document.createElementNS(SVG, ELEMENTS[shape[0]].name), shape);
+}
+
+/** Lets an element show another shape of its kind; returns it. */
+function redraw(element, shape) {
+  for (const [key, value] of Object.entries(ELEMENTS[shape[0]].attributes(shape))) element.setAttribute(key, value);
+  if (shape[0] === "T") element.textContent = shape[1];
   return element;
 }
 
@@ -165,11 +168,12 @@ class BoardView {
     this.ground.replaceChildren(...[...lit, ...dark].map(drawShape));
   }
 
-  /** Adds the shapes of a moment; returns its frames as they refer to them here. */
-  add(shapes, frames) {
+  /** Adds what a message of the server draws; returns its moment, whose frames then refer to the shapes of this board. */
+  add({ moment, symbols, shapes }) {
     const first = this.shapes.length;
     this.shapes.push(...shapes);
-    return frames.map((frame) => frame.map((index) => first + index));
+    this.define(symbols);
+    return { ...moment, frames: moment.frames.map((frame) => frame.map((index) => first + index)) };
   }
 
   /** Draws a phase ({frames, turning, occupied, unseen}) at a progress from 0 to 1. */
@@ -195,18 +199,12 @@ class BoardView {
   #show(shapes) {
     const elements = this.moving.children;
     shapes.forEach((shape, i) => {
-      const { name, attributes } = ELEMENTS[shape[0]];
-      let element = elements[i];
-      if (element === undefined || element.localName !== name) {
-        const created = document.createElementNS(SVG, name);
-        if (element === undefined) this.moving.append(created);
-        else element.replaceWith(created);
-        element = created;
-      }
-      if (element.shape === shape) return;
-      element.shape = shape;
-      for (const [key, value] of Object.entries(attributes(shape))) element.setAttribute(key, value);
-      if (name === "text") element.textContent = shape[1];
+      const element = elements[i];
+      if (element?.shape === shape) return;
+      if (element === undefined) this.moving.append(drawShape(shape));
+      else if (element.localName === ELEMENTS[shape[0]].name) redraw(element, shape);
+      else element.replaceWith(drawShape(shape));
+      elements[i].shape = shape;
     });
     while (elements.length > shapes.length) elements[elements.length - 1].remove();
   }

@@ -190,7 +190,7 @@ class TablePage {
     };
     const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0].map((digit) => [String(digit), `P${digit || 10}`]);
     const satellites = [...digits, ["h", "HVA"]];
-    const all = [
+    return [
       ["1 to 9, 0, H", "choose a satellite", [], null],
       ["arrows", "its order, or a phase of the past", ["ArrowRight", "ArrowDown"], () => this.#arrow(1)],
       ["C", "commit, or go on", ["c"], () => this.#main()?.click()],
@@ -200,16 +200,11 @@ class TablePage {
       ["L", "show the last turn again", ["l"], () => this.replayLast()],
       ["P", "past turns", ["p"], () => (this.steps.hidden ? this.#openPast() : this.#toPresent())],
       ["?", "this menu", ["?"], () => this.menu.showModal()],
+      [null, "", ["ArrowLeft", "ArrowUp"], () => this.#arrow(-1)],
+      [null, "", ["t"], () => !this.hint.hidden && !this["take-hint"].hidden && this["take-hint"].click()],
+      [null, "", ["Escape"], () => (this.hint.hidden ? this.steps.hidden || this.#toPresent() : this.#closeHint())],
+      ...satellites.map(([key, name]) => [null, "", [key], choose(name)]),
     ];
-    const hidden = [
-      ["", "", ["ArrowLeft", "ArrowUp"], () => this.#arrow(-1)],
-      ["", "", ["t"], () => !this.hint.hidden && !this["take-hint"].hidden && this["take-hint"].click()],
-      ["", "", ["Escape"], () => (this.hint.hidden ? this.steps.hidden || this.#toPresent() : this.#closeHint())],
-      ...satellites.map(([key, name]) => ["", "", [key], choose(name)]),
-    ];
-    const shown = this.menu.querySelector(".keys");
-    queueMicrotask(() => [...shown.querySelectorAll("dt")].forEach((term) => term.textContent || (term.nextElementSibling.remove(), term.remove())));
-    return [...all, ...hidden];
   }
 
   #arrow(step) {
@@ -291,10 +286,8 @@ class TablePage {
 
   #add({ scene }, moments) {
     if (scene === null) return;
-    const { moment, symbols, shapes } = scene;
-    this.playback.board.define(symbols);
-    moment.frames = this.playback.board.add(shapes, moment.frames);
-    moments?.push(moment);
+    scene.moment = this.playback.board.add(scene);
+    moments?.push(scene.moment);
   }
 
   event(message) {
