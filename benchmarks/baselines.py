@@ -147,7 +147,7 @@ def tables(runs: Sequence[Run], bounds: Sequence[Bound] = ()) -> str:
         for members in by_section(runs).values()
     ]
     machines = "; ".join(sorted({run.machine for run in runs}))
-    note = "Interquartile means over seeds, 95% bootstrap intervals; games won in the final evaluation."
+    note = "Interquartile means over seeds, 95% bootstrap intervals where there are several; games won in the final evaluation."
     return "\n\n".join([*blocks, f"{note} {machines}; one thread."])
 
 
@@ -209,6 +209,8 @@ def _score(record: Mapping[str, Any], sign: int) -> float:
 def _describe(scores: list[float], form: str) -> str:
     if not scores:
         return "-"
+    if len(scores) == 1:  # which tells nothing of other seeds
+        return f"{scores[0]:{form}}"
     return "{:{form}} ({:{form}}-{:{form}})".format(*interquartile_mean(scores), form=form)
 
 
