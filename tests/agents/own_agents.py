@@ -6,6 +6,7 @@ import stat
 import struct
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -147,9 +148,9 @@ ready_made = Polite()
 def channels():
     """Return the sockets of this process: a mean agent finds the one that its answers go through."""
     found = []
-    for number in range(3, 64):
+    for number in sorted(int(path.name) for path in Path("/dev/fd").iterdir()):
         try:
-            if stat.S_ISSOCK(os.fstat(number).st_mode):
+            if number > 2 and stat.S_ISSOCK(os.fstat(number).st_mode):
                 found.append(number)
         except OSError:
             continue
