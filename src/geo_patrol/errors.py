@@ -1,10 +1,14 @@
 """The errors that geo_patrol raises on bad input. Each says what is wrong, with the value, and what would be right."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 MAX_MESSAGE_LINE, MAX_MESSAGE_LINES = 480, 40
+JOINED = "(?<=[^\0-\xff])[\u200c\u200d](?=[^\0-\xff])|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
+"""Pattern of what is between the letters of Persian or Hindi, and the parts of an emoji: joiners, and the tags of a flag."""
+_JOINED = re.compile(f"({JOINED})")
 
 
 class GeoPatrolError(ValueError):
@@ -64,11 +68,13 @@ def printable(text: str, max_length: int) -> str:
     """Return a text on one line, shortened, with everything escaped that could control a terminal or reorder a line."""
     if len(text) <= max_length and text.isprintable():
         return text
-    escaped = "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for letter in text[: max_length + 1]
-    )
+    parts = _JOINED.split(text[: max_length + 1])
+    escaped = "".join(part if i % 2 else "".join(map(_escape, part)) for i, part in enumerate(parts))
     return escaped if len(escaped) <= max_length else f"{escaped[: max_length - 3]}..."
+
+
+def _escape(letter: str) -> str:
+    return letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def show(value: object) -> str:

@@ -235,6 +235,47 @@ def test_names(client):
     assert [len(name) <= 40 and name.isprintable() for name in lesson.overview()["pupils"]] == [True, True]
 
 
+LONG = "Maximiliane Wilhelmina von und zu Hohenstein"
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("Random", "Random"),
+        ("search:1s", "search:1s"),
+        (LONG, LONG),
+        ("José", "Jose\u0301"),
+        ("Jose\u0301", "José"),
+        ("Ada  B", "Ada  B"),
+        ("Ada B", "ada \u00a0 b"),
+        ("क्\u200dष", "क्\u200dष"),
+        ("क्\u200dष", "क्ष"),
+        ("👩\u200d👧", "👩\u200d👧"),
+        ("Ada\x07", "Ada\x07"),
+        ("Straße", "STRASSE"),
+    ],
+)
+def test_whoever_types_the_name_of_a_pupil_who_is_expected_has_the_seat(client, first, again):
+    lesson = Classroom(client)
+    lesson.arrive(first, "Ben")
+    seat = lesson.seat(first)
+    (shown,) = {*lesson.overview()["pupils"]} - {"Ben"}
+    assert seat["name"] == shown
+    lesson.request("readmit", secret=lesson.teacher, pupil=shown)
+    lesson.arrive(again)
+    assert lesson.seat(again) == seat
+    assert lesson.overview()["expected"] == []
+
+
+def test_names_are_shown_as_they_are_written(client):
+    lesson = Classroom(client)
+    lesson.arrive("क्\u200dष", "👩\u200d👧")
+    assert lesson.overview()["tables"][0]["names"] == ["क्\u200dष", "👩\u200d👧"]
+    lesson.request("pupils", 400, name="\u3164")
+    refused = lesson.request("pupils", 409, name="क्ष")["text"]
+    assert "there is a 'क्ष' already" in refused
+
+
 def test_a_class_is_bounded(client):
     lesson = Classroom(client)
     lesson.arrive(*(f"pupil {i}" for i in range(MAX_PUPILS)))

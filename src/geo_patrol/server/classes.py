@@ -18,9 +18,9 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.errors import show
 from geo_patrol.notation import PhaseName
 from geo_patrol.position import SavedData
+from geo_patrol.server.names import name_key, read_name
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import (
     Arrival,
@@ -33,7 +33,6 @@ from geo_patrol.server.requests import (
     hash_secret,
     others_base,
     read_body,
-    read_name,
 )
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.server.tables import NewTable, Seat, Table, TableStore, make_seat_agent
@@ -206,9 +205,9 @@ class Classroom(Stored[SavedClass]):
 
     def _expected(self, name: str) -> int | None:
         """Return the number of the pupil who is expected under a name."""
-        name = name.strip().casefold()
-        numbers = (i for i, pupil in enumerate(self.saved.pupils) if pupil.is_expected)
-        return next((i for i in numbers if self.saved.pupils[i].name.casefold() == name), None)
+        key = name_key(read_name(name))
+        expected = (i for i, pupil in enumerate(self.saved.pupils) if pupil.is_expected and name_key(pupil.name) == key)
+        return next(expected, None)
 
     def _change_secret(self, number: int) -> str:
         """Give a pupil a new secret, for the game in progress as well; the old one is void."""
@@ -240,9 +239,11 @@ class Classroom(Stored[SavedClass]):
         Raises:
             ProtocolError: there is nobody of that name.
         """
-        found = [i for i, pupil in enumerate(self.saved.pupils) if pupil.name == name and not pupil.is_gone]
+        name = read_name(name)
+        present = (i for i, pupil in enumerate(self.saved.pupils) if not pupil.is_gone)
+        found = [i for i in present if name_key(self.saved.pupils[i].name) == name_key(name)]
         if not found:
-            raise ProtocolError("bad_message", f"pupil: there is nobody called {show(name)}")
+            raise ProtocolError("bad_message", f"pupil: there is nobody called '{name}'")
         return found[0]
 
     def _game_of(self, number: int) -> ClassGame | None:

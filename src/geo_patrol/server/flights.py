@@ -44,6 +44,7 @@ from geo_patrol.flight.pictures.sheets import SURVEYING, rules_tabs
 from geo_patrol.flight.solver import QUICK_STATES, Solution, rank, solve
 from geo_patrol.scenes.shapes import Drawing, Shape
 from geo_patrol.server import requests
+from geo_patrol.server.names import read_name
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.store import Store, Stored
 
@@ -169,7 +170,7 @@ class Challenge(Stored[SavedChallenge]):
         Raises:
             ProtocolError: there are too many, or there is somebody of that name.
         """
-        name = requests.read_name(name, (pilot.name for pilot in self.saved.pilots))
+        name = read_name(name, (pilot.name for pilot in self.saved.pilots))
         if len(self.saved.pilots) >= MAX_PILOTS:
             raise ProtocolError("too_many", f"at most {MAX_PILOTS} pilots fly a mission")
         secret = secrets.token_urlsafe(24)

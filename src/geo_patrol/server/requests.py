@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 import tomllib
-import unicodedata
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,10 +24,9 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.agents.levels import read_levels
-from geo_patrol.agents.registry import agent_names
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
-from geo_patrol.errors import printable, show
+from geo_patrol.errors import show
 from geo_patrol.server.protocol import ProtocolError
 
 _CONTENT_SECURITY_POLICY = (
@@ -300,44 +298,6 @@ def check_origin(origin: str | None, host: str | None) -> None:
     """
     if origin is not None and (host is None or origin not in (f"http://{host}", f"https://{host}")):
         raise ProtocolError("wrong_secret", "requests from pages of other sites are refused")
-
-
-_MAX_NAME = 40
-
-
-def read_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return a name on one line, with everything escaped that is no character.
-
-    A name that means an agent is marked, so that nobody takes a person for one.
-
-    Args:
-        text: what somebody has typed.
-        taken: the names of the others.
-
-    Raises:
-        ProtocolError: it is empty, or somebody else's.
-    """
-    name = printable(text.strip(), _MAX_NAME)
-    if not name:
-        raise ProtocolError("bad_message", "name must not be empty")
-    if _spoken(name.partition(":")[0]) in _agent_names():
-        name = f"{name[: _MAX_NAME - len(_MARK)]}{_MARK}"
-    if _spoken(name) in map(_spoken, taken):
-        raise ProtocolError("no_seat", f"name: there is a {show(name)} already; add a letter")
-    return name
-
-
-_MARK = " (guest)"
-
-
-@cache
-def _agent_names() -> frozenset[str]:
-    return frozenset(map(_spoken, {*(one.name for one in read_levels()), *agent_names()}))
-
-
-def _spoken(name: str) -> str:
-    """Return a name without differences that are hard to see: of case, width, ligatures and spaces."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def step_index(request: Request, count: int) -> int:

@@ -30,7 +30,8 @@ from geo_patrol.position import VISIBLE_FIELDS, SavedData
 from geo_patrol.replays import Recorder, Replay, read_replay
 from geo_patrol.replays.files import reopen
 from geo_patrol.server import protocol
-from geo_patrol.server.requests import Body, accepts, hash_secret, read_name, read_scenario
+from geo_patrol.server.names import read_name
+from geo_patrol.server.requests import Body, accepts, hash_secret, read_scenario
 from geo_patrol.server.store import Store, Stored
 from geo_patrol.sessions.live import LiveGame, Timeline
 from geo_patrol.sessions.order_entry import OrderEntry
