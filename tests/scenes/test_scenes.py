@@ -132,6 +132,20 @@ def test_the_words_about_lost_satellites_of_two_sectors_are_beside_each_other():
     assert not any(one.overlaps(other) for one, other in itertools.combinations(rects, 2))
 
 
+def test_places_for_the_words_about_lost_satellites_are_looked_for_once_between_two_beats(monkeypatch):
+    calls = []
+    monkeypatch.setattr("geo_patrol.scenes.board._clearance", lambda *call: calls.append(call) or 0.0)
+    game = Game("geo_patrol", seed=1)
+    layout = make_layout(1290, 730, game.config.board, 11)  # of no other test
+    lost = [Satellite(SatelliteId("alpha", 1 + i), 15 + i, 0, 0, True) for i in range(10)]
+    anchors = satellite_anchors(layout.geometry, all_satellites(game))
+    words = lost_shapes(layout.geometry, lost, anchors, layout.text_size("tiny"))
+    assert 0 < len(calls) < 100 * len(lost)
+    calls.clear()
+    assert lost_shapes(layout.geometry, lost, dict(anchors), layout.text_size("tiny")) == words
+    assert calls == []
+
+
 @pytest.mark.parametrize("is_narrow", [False, True])
 def test_the_arrow_of_a_move_ends_in_its_sector_on_no_satellite_and_no_number(is_narrow):
     game = Game("geo_patrol", seed=1)

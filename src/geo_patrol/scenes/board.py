@@ -11,7 +11,7 @@ from geo_patrol.board import ring_of, sector_at
 from geo_patrol.notation import Satellite
 from geo_patrol.scenes import shapes, theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import Anchors, by_sector
+from geo_patrol.scenes.satellites import Anchor, Anchors, by_sector
 from geo_patrol.sides import Side
 
 _LANDS = (
@@ -210,40 +210,65 @@ def sector_numbers(layout: Layout) -> dict[int, shapes.Text | None]:
 
 def lost_shapes(
     geometry: BoardGeometry, satellites: Sequence[Satellite], anchors: Anchors, size: float
-) -> Iterator[shapes.PlainShape]:
+) -> tuple[shapes.PlainShape, ...]:
     """Write at the edges of sectors, the inner ones if possible, beside what is drawn there, how many satellites were lost in them."""
-    tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in set(anchors.values())]
+    lost = Counter(one.sector for one in satellites if one.destroyed)
+    return _lost_shapes(geometry, tuple(sorted(lost.items())), frozenset(anchors.values()), size) if lost else ()
+
+
+@functools.lru_cache(maxsize=64)  # the same for all frames between two beats
+def _lost_shapes(
+    geometry: BoardGeometry, lost: tuple[tuple[int, int], ...], anchors: frozenset[Anchor], size: float
+) -> tuple[shapes.PlainShape, ...]:
+    tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in anchors]
     tokens += [(place, 0.6 * size) for place in geometry.sector_centers]  # where numbers are
     written: list[shapes.Rect] = []
-    for sector, count in sorted(Counter(one.sector for one in satellites if one.destroyed).items()):
-        text, ring = f"{count} lost", int(ring_of(sector))
+    drawn: list[shapes.PlainShape] = []
+    for sector, count in lost:
+        text = f"{count} lost"
         width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
-        inner, outer = geometry.inner_edge(ring), geometry.outer_edge(ring)
-        edges = [(inner, -1), (inner, 1), (outer, -1), (outer, 1)]
-        if ring == geometry.board.outer_ring:
-            edges.pop()  # outside are the numbers of sectors
-        reach = 2 * (outer - inner) + sector_angle(ring) * outer + 2 * width
-        near = [token for token in tokens if math.dist(token[0], geometry.sector_center(sector)) < reach + token[1]]
-        places: list[tuple[float, shapes.Point]] = []
-        for (edge, outward), fraction in itertools.product(edges, (0.0, 0.3, -0.3, 0.48, -0.48)):
-            angle = middle_angle(sector) + fraction * sector_angle(ring)
-            extent = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # away from the edge
-            place = geometry.point((edge + outward * extent, angle))
-            clearance = min((_clearance(token, place, (width, height)) for token in near), default=0.0)
-            if not any(map(shapes.Rect.anchored((width, height), "center", place).overlaps, written)):
-                places.append((clearance, place))
-        places = places or [(0.0, geometry.point((inner, middle_angle(sector))))]
-        x, y = next((place for clearance, place in places if clearance >= 0), max(places)[1])
+        x, y = _place_of_words(geometry, sector, (width, height), tokens, written)
         written.append(shapes.Rect.anchored((width, height), "center", (x, y)))
         corner = round(x - width / 2), round(y - height / 2)
-        yield shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2)
-        yield shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center")
+        drawn.append(shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2))
+        drawn.append(shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center"))
+    return tuple(drawn)
+
+
+def _place_of_words(
+    geometry: BoardGeometry,
+    sector: int,
+    extent: tuple[int, int],
+    tokens: Sequence[tuple[shapes.Point, float]],
+    written: Sequence[shapes.Rect],
+) -> shapes.Point:
+    """Return the first place at the edges of a sector that is clear of tokens and of other words, or the clearest."""
+    (width, height), ring = extent, int(ring_of(sector))
+    inner, outer = geometry.inner_edge(ring), geometry.outer_edge(ring)
+    edges = [(inner, -1), (inner, 1), (outer, -1), (outer, 1)]
+    if ring == geometry.board.outer_ring:
+        edges.pop()  # outside are the numbers of sectors
+    center = geometry.sector_center(sector)
+    reach = 2 * (outer - inner) + sector_angle(ring) * outer + 2 * width
+    near = [token for token in tokens if math.dist(token[0], center) < reach + token[1]]
+    clearest: tuple[float, shapes.Point] | None = None
+    for (edge, outward), fraction in itertools.product(edges, (0.0, 0.3, -0.3, 0.48, -0.48)):
+        angle = middle_angle(sector) + fraction * sector_angle(ring)
+        away = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # from the edge
+        place = geometry.point((edge + outward * away, angle))
+        if any(map(shapes.Rect.anchored(extent, "center", place).overlaps, written)):
+            continue
+        clearance = min((_clearance(token, place, extent) for token in near), default=0.0)
+        if clearance >= 0:
+            return place
+        clearest = max(clearest or (clearance, place), (clearance, place))
+    return clearest[1] if clearest else geometry.point((inner, middle_angle(sector)))
 
 
 def _clearance(token: tuple[shapes.Point, float], center: shapes.Point, extent: tuple[int, int]) -> float:
     """Return how far a disc is from a rectangle; less than 0 where they overlap."""
-    sides = (max(abs(a - b) - side / 2, 0) for a, b, side in zip(token[0], center, extent, strict=True))
-    return math.hypot(*sides) - token[1]
+    ((x, y), radius), (width, height) = token, extent
+    return math.hypot(max(abs(x - center[0]) - width / 2, 0), max(abs(y - center[1]) - height / 2, 0)) - radius
 
 
 @functools.lru_cache(maxsize=64)
