@@ -11,11 +11,13 @@ import time
 import urllib.request
 
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from geo_patrol.agents import make_agent
+from geo_patrol.cli.app import app
 from geo_patrol.replays import check, read_replay
 from geo_patrol.server.client import AgentPlayer, Client, play_seat
 
@@ -157,3 +159,33 @@ def test_ipv6_addresses_have_brackets(tmp_path):
     if "cannot assign" in printed.lower():
         pytest.skip("this machine has no IPv6")
     assert re.match(r"http://\[::1\]:[1-9]\d*/ ", printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--name", "play.example.org:8443"], "'play.example.org:8443'; did you mean play.example.org?"),
+        (["--name", "https://play.example.org/"], "did you mean play.example.org?"),
+        (["--name", " play.example.org"], "did you mean play.example.org?"),
+        (["--name", "[::1]:8000"], "did you mean ::1?"),
+        (["--name", "münchen.example"], "did you mean xn--mnchen-3ya.example?"),
+        (["--name", "*bad"], "--name must be a host name alone, such as play.example.org, or *.example.org for all"),
+        (["--name", "*."], "got '*.'"),
+        (["--name", ""], "got ''"),
+        (["--name", "a.example,b.example"], "--name must be a host name alone"),
+        (["--name", "a..example"], "--name must be a host name alone"),
+        (
+            ["--host", ""],
+            "--host must be an address of this computer, such as 127.0.0.1, or 0.0.0.0 for all of them, got ''",
+        ),
+        (["--host", " "], "got ' '"),
+        (["--host", "127.0.0.1:8000"], "did you mean 127.0.0.1?"),
+        (["--host", "http://localhost"], "did you mean localhost?"),
+        (["--host", "*"], "--host must be one address"),
+    ],
+)
+def test_addresses_under_which_nothing_would_be_served_are_refused_at_the_start(tmp_path, arguments, text):
+    result = CliRunner().invoke(app, ["serve", *arguments, "--data", str(tmp_path / "games")])
+    assert isinstance(result.exception, SystemExit)
+    assert text in " ".join(result.output.split())
+    assert not (tmp_path / "games").exists()

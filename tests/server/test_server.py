@@ -5,7 +5,9 @@ import errno
 import json
 import os
 import random
+import re
 import threading
+from importlib.resources import files
 from typing import ClassVar
 
 import pytest
@@ -18,7 +20,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from geo_patrol import Game
 from geo_patrol.replays import check, read_replay
-from geo_patrol.server import protocol, store
+from geo_patrol.server import pages, protocol, store
 from geo_patrol.server.app import Server
 from geo_patrol.server.protocol import PAGE, Orders, ProtocolError
 from geo_patrol.server.tables import NewTable, Table, TableStore
@@ -360,6 +362,68 @@ def test_requests_of_other_sites_are_refused(client):
     policy = client.get("/api/tables").headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (files("geo_patrol.browser") / "static").glob("*.html")))
+def test_no_page_uses_scripts_of_an_older_version(client, page):
+    text = client.get(f"/static/{page}")
+    assert text.headers["cache-control"] == "no-cache"
+    again = client.get(f"/static/{page}", headers={"if-none-match": text.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    used = re.findall(r'(?:src|href)="([^"]+\.(?:js|css))"', text.text)
+    assert used or page == "replay.html", "whose script is inline"
+    for name in used:
+        assert re.fullmatch(r"[0-9a-f]{16}/[a-z_]+\.(js|css)", name)
+        file = client.get(f"/static/{name}")
+        assert (file.status_code, "immutable" in file.headers["cache-control"]) == (200, True)
+        assert file.content == client.get(f"/static/{name.partition('/')[2]}").content
+        assert client.get(f"/static/{'0' * 16}/{name.partition('/')[2]}").status_code == 404
+
+
+def test_another_version_of_a_script_has_another_address(client, monkeypatch):
+    before = client.get("/static/table.html").text
+    monkeypatch.setattr(pages, "map_css", lambda: "/* new */")
+    pages._contents.cache_clear()
+    after = client.get("/static/table.html").text
+    pages._contents.cache_clear()
+    assert len({*re.findall(r"[0-9a-f]{16}/table.js", before), *re.findall(r"[0-9a-f]{16}/table.js", after)}) == 2
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/tables", "/api/ready", "/static/board.json", "/static/table.js", "/static/none.js"]
+)
+def test_what_may_change_is_asked_for_each_time(client, path):
+    assert client.get(path).headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "asked", "is_served"),
+    [
+        (("::1", "localhost"), "[::1]:8000", True),
+        (("::1", "localhost"), "[::1]", True),
+        (("::1",), "[::2]:8000", False),
+        (("127.0.0.1",), "127.0.0.1:8000", True),
+        (("play.example.org",), "play.example.org", True),
+        (("play.example.org",), "PLAY.example.org.:443", True),
+        (("play.example.org",), "evil.example", False),
+        (("play.example.org",), "play.example.org.evil.example", False),
+        (("play.example.org",), "", False),
+        (("play.example.org",), "[play.example.org", False),
+        (("play.example.org",), "evil@play.example.org", False),
+        (("*.example.org",), "a.b.example.org:8000", True),
+        (("*.example.org",), "example.org", False),
+        (("*.example.org",), "evilexample.org", False),
+        (("*",), "anything", True),
+    ],
+)
+def test_the_names_of_the_server(tmp_path, hosts, asked, is_served):
+    with TestClient(Server(TableStore(tmp_path), hosts).app()) as client:
+        answer = client.get("/api/tables", headers={"host": asked})
+        assert answer.status_code == (200 if is_served else 400)
+        assert is_served or "--name" in answer.text
+        if not is_served:
+            with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws/x", headers={"host": asked}):
+                pass
 
 
 def test_files_of_games_in_progress_are_refused(client):

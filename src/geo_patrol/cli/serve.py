@@ -11,7 +11,7 @@ import typer
 
 from geo_patrol.cli.options import ANY_AGENT, load_agent
 from geo_patrol.cli.output import InputError, plain_errors
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.errors import GeoPatrolError, show
 
 if TYPE_CHECKING:
     from geo_patrol.server.app import Server
@@ -57,16 +57,21 @@ def serve(
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
     from geo_patrol.server.app import Server
-    from geo_patrol.server.requests import LOCAL_HOSTS
+    from geo_patrol.server.requests import LOCAL_HOSTS, is_local
     from geo_patrol.server.tables import TableStore
     from geo_patrol.warmup import compile_flight_games, compile_hidden_enemies, compile_search
 
+    host = _read_host("--host", host, "an address of this computer, such as 127.0.0.1, or 0.0.0.0 for all of them")
+    if "*" in host:
+        raise InputError(f"--host must be one address, or 0.0.0.0 for all of this computer's, got {host!r}")
+    what = "a host name alone, such as play.example.org, or *.example.org for all that end so"
+    names = [_read_host("--name", name, what) for name in names or ()]
     compile_search()  # for hints: compiling later would stop all games for a while
     compile_flight_games()
     tables = TableStore(data, max_tables, frozenset(agents or ()))
-    hosts = (*LOCAL_HOSTS, host, *(names or ())) if host in LOCAL_HOSTS or names else ("*",)
+    hosts = (*LOCAL_HOSTS, host, *names) if is_local(host) or names else ("*",)
     server = Server(tables, hosts, max_connections, host, keep_days, later=[compile_hidden_enemies])
-    if host not in LOCAL_HOSTS:
+    if not is_local(host):
         typer.echo(
             f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
             "without a reverse proxy with TLS: docs/server.md.",
@@ -74,6 +79,17 @@ def serve(
         )
     _allow_files()
     _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")
+
+
+def _read_host(option: str, text: str, what: str) -> str:
+    from geo_patrol.server.requests import read_host, similar_host
+
+    host = read_host(text)
+    if host is None:
+        similar = similar_host(text)
+        hint = "" if similar is None else f"; did you mean {similar}?"
+        raise InputError(f"{option} must be {what}, got {show(text)}{hint}")
+    return host
 
 
 def _run(app: Any, host: str, port: int, note: str) -> None:

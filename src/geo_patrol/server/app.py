@@ -1,38 +1,34 @@
 """The web server: pages, tables by HTTP, games by WebSocket."""
 
 import asyncio
-import gzip
-import json
 import logging
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, Field, StringConstraints
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from geo_patrol.agents.levels import rate
-from geo_patrol.browser.records import resting_record
-from geo_patrol.browser.replay_page import replay_page, theme_css
+from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.flight.mission import Mission
 from geo_patrol.replays import read_replay
 from geo_patrol.server import protocol, requests
 from geo_patrol.server.classes import ClassRoutes
-from geo_patrol.server.flights import FlightRoutes, NewChallenge, map_css
+from geo_patrol.server.flights import FlightRoutes, NewChallenge
 from geo_patrol.server.hints import HintRoutes
+from geo_patrol.server.pages import static_routes
 from geo_patrol.server.protocol import (
     MAX_MESSAGE_BYTES,
     Both,
@@ -98,7 +94,7 @@ class Server:
 
     Args:
         tables: the tables.
-        hosts: the names under which the server is reached; "*" for any.
+        hosts: the names under which the server is reached, as ``read_host`` returns them; "*" for any.
         max_connections: maximum number of connections of an address at the same time.
         host: address that the server listens on.
         keep_days: after how many days without a change classes and challenges are removed.
@@ -168,7 +164,7 @@ class Server:
             ],
             middleware=[
                 Middleware(requests.SafeHeaders),
-                Middleware(TrustedHostMiddleware, allowed_hosts=list(self._hosts), www_redirect=False),
+                Middleware(requests.TrustedHosts, hosts=self._hosts),
             ],
             exception_handlers={GeoPatrolError: _refused, OSError: _refused},
             lifespan=self._lifespan,
@@ -441,28 +437,6 @@ class Server:
 
 async def _start_page(_request: Request) -> Response:
     return RedirectResponse("/static/start.html")
-
-
-def static_routes() -> list[BaseRoute]:
-    """Return the routes of what needs no games: the pages, their colors, and a board at rest."""
-    return [
-        Route("/static/theme.css", _theme),
-        Route("/static/board.json", _board),
-        Mount("/static", StaticFiles(packages=[("geo_patrol.browser", "static")])),
-    ]
-
-
-async def _theme(_request: Request) -> Response:
-    return Response(theme_css() + map_css(), media_type="text/css")
-
-
-async def _board(_request: Request) -> Response:
-    return Response(_board_content(), media_type="application/json", headers={"content-encoding": "gzip"})
-
-
-@cache
-def _board_content() -> bytes:
-    return gzip.compress(json.dumps(resting_record(), separators=(",", ":")).encode())
 
 
 async def _receive(socket: WebSocket) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import gc
 import hmac
 import http.client
+import os
 import re
 import secrets
 import socket
@@ -28,7 +29,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.files import atomic_write, read_limited
-from geo_patrol.server.app import static_routes
+from geo_patrol.server.pages import static_routes
 from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, ProtocolError
 from geo_patrol.server.requests import OPENED, SafeHeaders, check_origin, network_address
 
@@ -315,6 +316,7 @@ def web_server(
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,
         timeout_graceful_shutdown=2,
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1,::1"),
     )
 
 

@@ -7,6 +7,7 @@ import hmac
 import io
 import ipaddress
 import os
+import re
 import socket
 import sys
 import threading
@@ -18,9 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.agents.levels import read_levels
@@ -38,6 +41,8 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),  # links to seats contain secrets
 ]
+_FRESH = (b"cache-control", b"no-cache")
+"""Of what says nothing else: how games stand, and what a newer version may send differently."""
 
 
 class SafeHeaders:
@@ -51,7 +56,9 @@ class SafeHeaders:
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                headers = message.get("headers", [])
+                fresh = [] if any(name == _FRESH[0] for name, _ in headers) else [_FRESH]
+                message["headers"] = [*headers, *_HEADERS, *fresh]
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -200,9 +207,74 @@ def client_site(connection: HTTPConnection) -> str:
     return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, _IPV6_SITE), strict=False))
 
 
+class TrustedHosts:
+    """Refuses requests under other host names than the server's: pages of other sites may lead their own names to it.
+
+    Unlike Starlette's ``TrustedHostMiddleware`` it knows IPv6 addresses.
+
+    Args:
+        app: what it serves.
+        hosts: what ``read_host`` returns for each name.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+        self.app, self._hosts = app, tuple(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        asked = dict(scope.get("headers", ())).get(b"host", b"").decode("latin-1")
+        if scope["type"] not in ("http", "websocket") or self._accepts(asked):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            text = f"This server is not reached under the name {show(asked)}: see geo-patrol serve --name."
+            await PlainTextResponse(text, 400)(scope, receive, send)
+
+    def _accepts(self, asked: str) -> bool:
+        if "*" in self._hosts:
+            return True
+        try:
+            host = (urlsplit(f"//{asked}").hostname or "").removesuffix(".") if "@" not in asked else ""
+        except ValueError:
+            return False
+        return any(host.endswith(one[1:]) if one.startswith("*.") else host == one for one in self._hosts)
+
+
+_HOST = re.compile(r"(\*\.)?[a-z0-9_][a-z0-9_-]{0,62}(\.[a-z0-9_][a-z0-9_-]{0,62})*")
+_MAX_HOST = 253
+
+
+def read_host(text: str) -> str | None:
+    """Return a host name, a pattern such as ``*.example.org``, "*" or an IP address as it is compared; None if it is none."""
+    name = text.lower().removesuffix(".")
+    address = name[1:-1] if name.startswith("[") and name.endswith("]") else name
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(address))
+    with suppress(OSError):
+        if re.fullmatch(r"[0-9a-fx.]+", name):  # another notation, such as 127.1 or 0
+            return socket.inet_ntoa(socket.inet_aton(name))
+    return name if text == "*" or (_HOST.fullmatch(name) and len(name) <= _MAX_HOST) else None
+
+
+def similar_host(text: str) -> str | None:
+    """Return the host name in what is none itself: an address with scheme, port or path, or letters that are not ASCII."""
+    name = re.sub(r":\d*$", "", text.strip().rpartition("://")[2].partition("/")[0].rpartition("@")[2])
+    with suppress(UnicodeError):
+        name = name.encode("idna").decode()
+    return read_host(name) if name else None
+
+
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 - to compare with
 """Addresses to listen on that stand for all of a computer's; not every browser opens them, and for others they mean nothing."""
+
+
+def is_local(host: str) -> bool:
+    """Return whether only this computer reaches an address."""
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host in LOCAL_HOSTS
 
 
 OPENED = "geo_patrol.opened"
@@ -220,9 +292,9 @@ def others_base(request: Request, host: str) -> str | None:
         host: address that the server listens on.
     """
     url = request.base_url
-    if url.hostname not in (*LOCAL_HOSTS, *ALL_INTERFACES):
+    if not is_local(url.hostname or "") and url.hostname not in ALL_INTERFACES:
         return str(url)
-    if host in LOCAL_HOSTS:
+    if is_local(host):
         opened: str | None = request.scope.get(OPENED)
         return opened
     own = network_address() if host in ALL_INTERFACES else host
