@@ -400,6 +400,89 @@ def test_a_damaged_replay_is_reported_and_the_table_kept_as_it_is(serve_folder, 
     assert {path.name: path.read_bytes() for path in tmp_path.glob(f"{table.id}*")} == before
 
 
+def snapshot(folder):
+    """Return what is in a folder: content and time of the last change of each file."""
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir() if path.is_file()}
+
+
+READERS = {
+    "own games": lambda client, table, secret: client.post(
+        "/api/games", json={"games": [{"table": table, "secret": secret}]}
+    ),
+    "analysis": lambda client, table, _: client.get(f"/api/tables/{table}/analysis/alpha"),
+    "table": lambda client, table, _: client.get(f"/api/tables/{table}"),
+    "address": lambda client, table, _: client.get(f"/table/{table}", follow_redirects=False),
+    "replay": lambda client, table, _: client.get(f"/replays/{table}.jsonl.gz"),
+    "page": lambda client, table, _: client.get(f"/replays/{table}.html"),
+    "danger": lambda client, table, secret: client.post(f"/api/tables/{table}/danger", json={"secret": secret}),
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("state", ["the first phase is being written", "the end is not noted"])
+def test_reading_a_table_changes_no_file(client, tmp_path, read, state):
+    name, secrets = open_table(client)
+    table = client.tables.items[name]
+    if state == "the end is not noted":
+        while not table.is_over:
+            play_phase_of(table)
+        table.saved.is_over = False
+        table.save()
+    else:
+        table.replay_path.write_bytes(b"\x1f\x8b\x08")
+    client.portal.call(client.tables.unload, table)
+    before = snapshot(tmp_path)
+    assert read(client, name, secrets["alpha"]).status_code < 500
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("read", [READERS["own games"], READERS["analysis"]], ids=["own games", "analysis"])
+def test_a_queued_request_finds_the_game_that_was_opened_meanwhile(client, monkeypatch, read):
+    name, secrets = open_table(client)
+    client.portal.call(client.tables.unload, client.tables.items[name])
+    stranger, release, restored = of_address(client, "203.0.113.1"), threading.Event(), []
+    restore = client.tables._restore
+
+    async def block():
+        sites = "203.0.113.1", "203.0.113.2"
+        jobs.extend(asyncio.create_task(client.server._files.run(site, release.wait)) for site in sites)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(client.tables, "_restore", lambda *each: restored.append(each) or restore(*each))
+    jobs, answers = [], []
+    client.portal.call(block)
+    asking = threading.Thread(target=lambda: answers.append(read(stranger, name, secrets["alpha"])))
+    asking.start()
+    while not client.server._files._waiting:
+        time.sleep(0.001)
+    table = client.portal.call(client.tables.find, name)
+    play_phase_of(table)
+    release.set()
+    asking.join()
+    assert len(restored) == 1, "by whoever opened it"
+    assert client.tables.items[name] is table
+    assert len(read_replay(table.replay_path).phases) == 1
+    assert answers[0].status_code in (200, 400)
+
+
+def test_a_table_that_changes_while_it_is_read_is_read_again(client, monkeypatch):
+    name, _ = open_table(client)
+    client.portal.call(client.tables.unload, client.tables.items[name])
+    restore, restored = client.tables._restore, []
+
+    def restore_slowly(*each):
+        restored.append(each)
+        table = restore(*each)
+        if len(restored) == 1:
+            client.tables.edit(name).stop()
+        return table
+
+    monkeypatch.setattr(client.tables, "_restore", restore_slowly)
+    client.get(f"/api/tables/{name}")
+    assert client.tables.items[name].saved.is_stopped
+    assert len(restored) == 2
+
+
 def test_a_server_that_is_killed_in_the_first_phase_begins_the_game_again(serve_folder, tmp_path):
     client = serve_folder()
     table, _ = client.tables.open_table(NewTable(**TABLE))

@@ -115,14 +115,14 @@ class Server:
         self._later = later
         tables.can_hide_enemies = not later
         self._servers: dict[str, TableServer] = {}
-        self._loading: dict[str, asyncio.Task[Table | None]] = {}
+        self._loading: dict[tuple[str, str], asyncio.Task[Table | None]] = {}
         self._limits = requests.ClientLimits(max_connections, max(tables.max_tables // 4, 1))
         # What takes milliseconds never waits for what takes seconds. One quick thread: they would only wait for the
         # interpreter, and challenges rely on it.
         self._quick = requests.FairThreads("quick")
         self._slow = requests.FairThreads("slow", _SLOW_THREADS, low_priority=True)
         self._files = requests.FairThreads("files", _FILE_THREADS, low_priority=True)
-        self._hints = HintRoutes(tables, self._limits, self._quick, self._slow)
+        self._hints = HintRoutes(tables, self._look_up, self._limits, self._quick, self._slow)
         self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
         self._flights = FlightRoutes(tables.folder, self._limits, self._quick, self._slow)
         tables.observers.append(self._forget)
@@ -220,7 +220,7 @@ class Server:
             server.cancel()
 
     async def _find(self, name: str, connection: HTTPConnection) -> Table:
-        """Return a table. Restoring one from its file happens in a thread, because it may take a second.
+        """Return a table, which is kept in memory from now on.
 
         Raises:
             ProtocolError: there is none of that name, or it is damaged, or there are too many.
@@ -228,16 +228,37 @@ class Server:
         site = requests.client_site(connection)
         if name not in self.tables.items:
             self._limits.take("views", site)
-            if name not in self._loading:
-                load = self._files.run(site, partial(self.tables.load, name))
-                self._loading[name] = task = asyncio.create_task(load)
-                task.add_done_callback(lambda _: self._loading.pop(name))
-            table = await asyncio.shield(self._loading[name])
-            if table is None:
-                raise self.tables.missing(name)
-            if name not in self.tables.items:  # others who waited for it have not kept it
+        while name not in self.tables.items:
+            table = await self._look_up(name, site)
+            if table.is_current:  # otherwise it was changed while it was read
                 self.tables.keep(table)
         return self.tables.items[name]
+
+    async def _look_up(self, name: str, site: str) -> Table:
+        """Return a table to read: the one in memory, or else what its files say. It is not kept.
+
+        Restoring one from its files happens in a thread, because it may take a second, when it is the turn of whoever asks.
+
+        Raises:
+            ProtocolError: there is none of that name, or it is damaged.
+        """
+        table: Table | None = self.tables.items.get(name)
+        if table is not None:
+            return table
+        if (name, site) not in self._loading:
+            load = self._files.run(site, partial(self.tables.load, name))
+            self._loading[name, site] = task = asyncio.create_task(load)
+            task.add_done_callback(partial(self._note_loaded, (name, site)))
+        table = await asyncio.shield(self._loading[name, site])
+        table = self.tables.items.get(name) or table  # which somebody else has opened meanwhile
+        if table is None:
+            raise self.tables.missing(name)
+        return table
+
+    def _note_loaded(self, key: tuple[str, str], task: "asyncio.Task[Table | None]") -> None:
+        del self._loading[key]
+        if not task.cancelled():
+            task.exception()  # seen, although whoever asked may have gone
 
     def _server_of(self, table: Table) -> TableServer:
         if table.id not in self._servers:
@@ -297,13 +318,17 @@ class Server:
     async def _own_games(self, request: Request) -> Response:
         """Say how games stand whose seats somebody has; None for those that are gone, or whose seat is somebody else's."""
         self._check_write(request)
-        asked, games = await requests.read_body(request, OwnGames), []
+        asked = await requests.read_body(request, OwnGames)
+        games: list[dict[str, Any] | None] = []
         for one in asked.games:
-            table = self.tables.items.get(one.table)
-            if table is None:  # not kept: a list must not push games out of memory
-                load = partial(self.tables.load, one.table)
-                table = await self._files.run(requests.client_site(request), load)
-            games.append(None if table is None else self._own_game(table, one.secret))
+            try:  # not kept: a list must not push games out of memory
+                table = await self._look_up(one.table, requests.client_site(request))
+            except ProtocolError as error:
+                if error.code != "no_table":
+                    raise
+                games.append(None)
+            else:
+                games.append(self._own_game(table, one.secret))
         return JSONResponse({"games": games})
 
     def _own_game(self, table: Table, secret: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, Literal, get_args
 
@@ -70,15 +70,22 @@ class HintRoutes:
 
     Args:
         tables: the tables.
+        look_up: returns a table to read, whether it is in memory or not, by its name and the address that asks.
         limits: what clients may ask for.
         quick: threads for warnings and the lesson.
         slow: threads for hints, which take a second.
     """
 
     def __init__(
-        self, tables: TableStore, limits: requests.ClientLimits, quick: requests.FairThreads, slow: requests.FairThreads
+        self,
+        tables: TableStore,
+        look_up: Callable[[str, str], Awaitable[Table]],
+        limits: requests.ClientLimits,
+        quick: requests.FairThreads,
+        slow: requests.FairThreads,
     ) -> None:
-        self._tables, self._limits, self._quick, self._slow = tables, limits, quick, slow
+        self._tables, self._look_up = tables, look_up
+        self._limits, self._quick, self._slow = limits, quick, slow
         self._hints: OrderedDict[tuple[str, Side], tuple[int, Hint]] = OrderedDict()
         self._analyses: OrderedDict[tuple[str, Side], dict[Screen, dict[str, Any]] | None] = OrderedDict()
         self._asked: dict[tuple[str, Side], float] = {}
@@ -164,9 +171,7 @@ class HintRoutes:
         site, name, side = requests.client_site(request), request.path_params["table"], request.path_params["side"]
         screen = _screen(request)
         self._limits.take("views", site)
-        table = self._tables.items.get(name) or await self._slow.run(site, partial(self._tables.load, name))
-        if table is None:
-            raise self._tables.missing(name)
+        table = await self._look_up(name, site)
         if side not in SIDES:
             raise ProtocolError("bad_message", f"side must be alpha or bravo, got {show(side)}")
         if not table.is_over:

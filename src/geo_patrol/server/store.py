@@ -37,6 +37,16 @@ class Stored(Generic[_Saved]):
 
     def __init__(self, name: str, saved: _Saved, folder: Path) -> None:
         self.id, self.saved, self._folder = name, saved, folder
+        self._version: object = None  # of the file from which it was made
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its file is still as it was when the item was made from it."""
+        return self._version == file_version(self.path)
+
+    def note_version(self, version: object) -> None:
+        """Note the version of the file from which it was made, as ``file_version`` returned it before."""
+        self._version = version
 
     @property
     def path(self) -> Path:
@@ -60,6 +70,14 @@ class Stored(Generic[_Saved]):
 
     def _content(self) -> str:
         return self.saved.model_dump_json()
+
+
+def file_version(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a file from what it is after any change; None if there is none."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return None
 
 
 def not_saved(error: OSError) -> ProtocolError:
@@ -120,17 +138,27 @@ class Store(Generic[_Saved, _Item]):
             return None
 
     def load(self, name: str, saved: _Saved | None = None) -> _Item | None:
-        """Make an item from its file, without keeping it; None if there is none, or it is damaged."""
+        """Return the item in memory, or make one from its file; None if there is none, or it is damaged.
+
+        Nothing is written or kept, and this may run in a thread. Whoever keeps the item checks that it ``is_current``.
+        """
+        known = self._alive.get(name)
+        if known is not None:
+            return known
+        version = file_version(self.folder / f"{name}.json")
         saved = self.read(name) if saved is None else saved
         try:
-            return None if saved is None else self._restore(name, saved)
+            item = None if saved is None else self._restore(name, saved)
         except (GeoPatrolError, ValueError, OSError) as error:
             self._note_damage(name, error)
             return None
+        if item is not None:
+            item.note_version(version)
+        return item
 
     def get(self, name: str) -> _Item | None:
         """Return an item, from its file if it is not in memory; None if there is none of that name."""
-        item = self._alive.get(name) or self.load(name)
+        item = self.load(name)
         if item is not None:
             self.keep(item)
         return item

@@ -278,7 +278,7 @@ class Table(TableFile):
         self.resume()
 
     def resume(self) -> None:
-        """Repeat the phases of its replay, to go on at the last one that was completed.
+        """Repeat the phases of its replay, to go on at the last one that was completed. Nothing is written.
 
         Raises:
             RecordingError: the replay is not that of its game, or not whole, or does not follow the rules.
@@ -287,15 +287,14 @@ class Table(TableFile):
         if not self.replay_path.exists():
             if num_saved:
                 raise RecordingError(f"{self.replay_path}: the replay is missing; {num_saved} phases had been played")
-            if self.saved.settled is not None:
-                self.finish_phase()
+            self._show_phases()
             return
         try:
             replay = read_replay(self.replay_path)
         except RecordingError:
             if num_saved:
                 raise
-            self.replay_path.unlink()  # the server was killed before the first phase was complete
+            self._show_phases()  # the server was killed before the first phase was complete; playing it replaces the file
             return
         if (replay.seed, replay.config) != (self.live.seed, self.config):
             raise RecordingError(f"{self.replay_path}: this is the replay of another game")
@@ -311,7 +310,7 @@ class Table(TableFile):
                 raise RecordingError(f"{self.replay_path}: its orders do not lead to its last position")
             self._past = replay
             replay.phases = replay.phases[-1:]
-        self.finish_phase()
+        self._show_phases()
 
     @property
     def replay_path(self) -> Path:
@@ -542,19 +541,22 @@ class Table(TableFile):
         return (self.scenes if side is None else self._seen_scenes.get(side, self.scenes))[screen]
 
     def finish_phase(self) -> None:
-        """Let clients know of the phases that were played, and of the end."""
+        """Let clients know of the phases that were played, and of the end, which is saved."""
+        self._show_phases()
+        self.note_end()
+
+    def _show_phases(self) -> None:
         for side, timeline in self._seen.items():
             for phase in self.live.timeline.phases[len(timeline.phases) :]:
                 timeline.append(phase.seen_by(side))
         self.num_events = len(self.live.timeline.phases)
         if self.live.is_over or self.saved.settled is not None:
             self.num_events += 1
-            self._note_end()
         self._begin_phase()
 
-    def _note_end(self) -> None:
+    def note_end(self) -> None:
         """Save that the game is over, which the replay says as well: a server that starts need not read that for it."""
-        if not self.saved.is_over:
+        if self.is_over and not self.saved.is_over:
             self.saved.is_over = True
             with suppress(protocol.ProtocolError):  # the replay says so as well
                 self.save()
@@ -779,6 +781,7 @@ class TableStore(Store[SavedTable, Table]):
             for name in [name for name, one in saved.items() if (one.is_over or one.is_stopped) == is_over][-count:]:
                 table = self.load(name, saved[name])
                 if table is not None:
+                    table.note_end()  # if the server was killed before that was saved
                     self._alive[name] = self.items[name] = table
 
     def _restore_table(self, name: str, saved: SavedTable) -> Table:
