@@ -15,7 +15,8 @@ import gymnasium
 
 from geo_patrol import GameConfig, geo_patrol_v0, load_config, make_agent
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.sessions.live import LiveGame, Snapshot
+from geo_patrol.sessions.live import LiveGame
+from geo_patrol.timeline import Snapshot
 
 ROUNDS, FRAMES = 5, 100
 Draw = Callable[[int], Any]

@@ -4,7 +4,7 @@ import numpy as np
 
 from geo_patrol import Game
 from geo_patrol.board import are_within
-from geo_patrol.sessions.live import Timeline
+from geo_patrol.timeline import Timeline
 
 SIDES = ("alpha", "bravo")
 CERTAIN = {

@@ -22,7 +22,7 @@ from geo_patrol.cli.app import app
 from geo_patrol.rendering import games, watch
 from geo_patrol.rendering.film import save_gif
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
-from geo_patrol.sessions.live import Timeline
+from geo_patrol.timeline import Timeline
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 

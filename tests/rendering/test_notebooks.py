@@ -7,7 +7,7 @@ import pytest
 from geo_patrol import Game
 from geo_patrol.flight import Flight
 from geo_patrol.rendering.svg_writer import position_svg
-from geo_patrol.sessions.live import Snapshot
+from geo_patrol.timeline import Snapshot
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -18,7 +18,7 @@ from geo_patrol.scenes.layout import make_layout
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Motion, full_fuel
 from geo_patrol.scenes.shapes import Box, Rect, Text, rgb
-from geo_patrol.sessions.live import Snapshot
+from geo_patrol.timeline import Snapshot
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,7 +101,7 @@ def test_the_board_turns_with_the_drift():
 
 
 def test_half_a_turn_moves_in_the_direction_of_the_order():
-    from geo_patrol.sessions.live import Timeline
+    from geo_patrol.timeline import Timeline
 
     game = arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}})
     timeline = Timeline(game)

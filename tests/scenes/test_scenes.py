@@ -26,8 +26,8 @@ from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
 from geo_patrol.scenes.shapes import Box, Polygon, Rect, Text, Use
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
-from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.order_entry import OrderEntry
+from geo_patrol.timeline import Timeline
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys

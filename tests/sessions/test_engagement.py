@@ -4,8 +4,8 @@ from positions import collisions, fight, guards, shots
 
 from geo_patrol.notation import Order, Outcome, SatelliteId
 from geo_patrol.sessions.engagement import beats, cards
-from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sessions.playback import BEAT_SECONDS, DRIFT_SECONDS, MAX_BEATS_SECONDS, MOVING_FRACTION, phase_seconds
+from geo_patrol.timeline import Snapshot
 
 
 def alpha(number):

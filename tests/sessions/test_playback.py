@@ -5,8 +5,9 @@ import pytest
 from positions import arranged, played, shots
 
 from geo_patrol import AgentError, Game, load_config, make_agent
-from geo_patrol.sessions.live import LiveGame, Timeline
+from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.playback import Playback
+from geo_patrol.timeline import Timeline
 
 
 def live_game(seed=4, config="case1", agents=("scripted", "random")):

@@ -4,7 +4,7 @@ import pytest
 from positions import arranged, guards, played, shots
 
 from geo_patrol import Game, Order
-from geo_patrol.sessions.live import Snapshot, Timeline
+from geo_patrol.timeline import Snapshot, Timeline
 
 
 def test_a_timeline_keeps_copies_of_its_own():

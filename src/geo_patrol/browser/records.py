@@ -46,10 +46,10 @@ from geo_patrol.sessions.advice import Hint, score_changes
 from geo_patrol.sessions.analysis import Analysis
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, result_tab
 from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
-from geo_patrol.sessions.live import Snapshot, Timeline
 from geo_patrol.sessions.order_entry import Option, OrderEntry, describe
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.timeline import Snapshot, Timeline
 
 SIZE = 720
 """Side of the board's square, in pixels."""

@@ -13,7 +13,7 @@ from geo_patrol.replays import Replay
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.shapes import Color
-from geo_patrol.sessions.live import Timeline
+from geo_patrol.timeline import Timeline
 
 MAX_GAMES = 100
 _FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"

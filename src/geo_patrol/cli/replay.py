@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from geo_patrol.replays import Replay, ReplayReader
     from geo_patrol.replays.summaries import Rows
-    from geo_patrol.sessions.live import Timeline
+    from geo_patrol.timeline import Timeline
 
 
 _MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)

@@ -18,8 +18,8 @@ from geo_patrol.rendering.paper import pdf_bytes
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.svg_writer import position_svg
 from geo_patrol.scenes.picture import picture
-from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
+from geo_patrol.timeline import Timeline
 
 FIRST_SECONDS, LAST_SECONDS = 1.0, 3.0
 """How long the first and the last position stand still."""

@@ -5,7 +5,7 @@ from typing import Protocol
 from geo_patrol.errors import RecordingError
 from geo_patrol.rendering.controls import Control
 from geo_patrol.rendering.watch import WatchWindow
-from geo_patrol.sessions.live import Timeline
+from geo_patrol.timeline import Timeline
 
 
 class GameSource(Protocol):

@@ -14,7 +14,7 @@ from geo_patrol.scenes.board import board_shapes
 from geo_patrol.scenes.layout import ToolbarHeight, make_layout
 from geo_patrol.scenes.picture import PanelState, fleet_size, moving_shapes, panel_shapes
 from geo_patrol.scenes.satellites import Motion
-from geo_patrol.sessions.live import Snapshot
+from geo_patrol.timeline import Snapshot
 
 _RGB = (0xFF, 0xFF00, 0xFF0000, 0)  # masks of a pixel of three bytes in this order
 _MAX_BACKGROUNDS = 4

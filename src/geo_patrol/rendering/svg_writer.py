@@ -23,7 +23,7 @@ from geo_patrol.scenes.shapes import (
     Use,
     dash_period,
 )
-from geo_patrol.sessions.live import Snapshot
+from geo_patrol.timeline import Snapshot
 
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 _BASELINES = {"top": 0.8, "bottom": -0.2}

@@ -22,9 +22,10 @@ from geo_patrol.scenes.satellites import Motion
 from geo_patrol.scenes.shapes import Box, Circle, Rect, Shape, Text, box
 from geo_patrol.sessions.advice import score_changes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab, result_tab
-from geo_patrol.sessions.live import AgentThread, T, Timeline
+from geo_patrol.sessions.live import AgentThread, T
 from geo_patrol.sessions.pages import Page, PageLine, Tab
 from geo_patrol.sessions.playback import SPEEDS, Advance, Playback
+from geo_patrol.timeline import Timeline
 
 _FRAMES_PER_SECOND = 60
 _MESSAGE_SECONDS = 3.0

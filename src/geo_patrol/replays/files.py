@@ -44,7 +44,7 @@ from geo_patrol.replays.replay import (
     write_orders,
     write_outcome,
 )
-from geo_patrol.sessions.live import Timeline
+from geo_patrol.timeline import Timeline
 from geo_patrol.validation import parse_model
 from geo_patrol.versions import versions
 

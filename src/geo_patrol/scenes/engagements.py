@@ -32,8 +32,8 @@ from geo_patrol.scenes.shapes import (
     box,
 )
 from geo_patrol.sessions.engagement import Attack, TargetCard, cards, destroyed, resolved_outcomes
-from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES
+from geo_patrol.timeline import Snapshot
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
 _MORE = ("all, and the score (O)", "all (O)", "(O)")

@@ -12,8 +12,8 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.satellites import Arrangement, TokenStyle, token_shape
 from geo_patrol.scenes.shapes import Circle, Point, Polyline, Rect, Shape, Symbol, Text, TextAnchor, Use, box
-from geo_patrol.sessions.live import ScorePoint
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.timeline import ScorePoint
 
 _ANCHORS: tuple[TextAnchor, TextAnchor] = ("midleft", "midright")
 _MIN_TURNS = 10

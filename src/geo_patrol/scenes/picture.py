@@ -22,8 +22,8 @@ from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
 from geo_patrol.scenes.satellites import Clock, Motion, at_one_place, by_sector, place_symbol, symbol_shape
 from geo_patrol.scenes.shapes import Drawing, Shape, box
 from geo_patrol.sessions.engagement import TargetCard
-from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.timeline import Snapshot
 
 
 class PanelState(NamedTuple):

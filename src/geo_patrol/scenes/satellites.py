@@ -14,9 +14,9 @@ from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
 from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use
 from geo_patrol.sessions.engagement import beats, destroyed
-from geo_patrol.sessions.live import Snapshot
 from geo_patrol.sessions.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.timeline import Snapshot
 
 FUEL_STEPS = 16
 """Number of different lengths of the fuel bar."""

@@ -13,9 +13,9 @@ from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Outcome, PhaseName, Satellite, SatelliteId
 from geo_patrol.scenes.layout import Layout
-from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import SIDES, Side, enemy_of
+from geo_patrol.timeline import Timeline
 
 
 class Message(BaseModel):

@@ -33,10 +33,11 @@ from geo_patrol.server import protocol
 from geo_patrol.server.names import read_name
 from geo_patrol.server.requests import Body, accepts, hash_secret, read_scenario
 from geo_patrol.server.store import Store, Stored
-from geo_patrol.sessions.live import LiveGame, Timeline
+from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sides import SIDES, Side, enemy_of
 from geo_patrol.textplay import FORFEIT, parse_orders
+from geo_patrol.timeline import Timeline
 
 MAX_FINISHED = 50
 """Games that are over, and still in memory."""

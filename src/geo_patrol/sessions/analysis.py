@@ -15,8 +15,8 @@ from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game import Game
 from geo_patrol.games import Games
 from geo_patrol.notation import Order, order_codes
-from geo_patrol.sessions.live import Timeline
 from geo_patrol.sides import SIDES, Side, enemy_of
+from geo_patrol.timeline import Timeline
 
 _SAMPLES = 48
 """Enemy orders and chances with which each order of a satellite is tried."""

@@ -12,9 +12,9 @@ from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Outcome, SatelliteId
 from geo_patrol.sessions.advice import ScoreChange, score_changes
 from geo_patrol.sessions.engagement import intercepted_attacks
-from geo_patrol.sessions.live import Timeline
 from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
+from geo_patrol.timeline import Timeline
 
 _DISTANCES = ("same sector", "adjacent sector")
 _GUARDED_ATTACKS = 4

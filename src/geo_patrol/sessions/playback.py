@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from geo_patrol.notation import Outcome
 from geo_patrol.sessions.engagement import beats
-from geo_patrol.sessions.live import Snapshot, Timeline, Wait, wait_blocking
+from geo_patrol.sessions.live import Wait, wait_blocking
+from geo_patrol.timeline import Snapshot, Timeline
 
 Advance: TypeAlias = Callable[[Wait], None]
 """Plays the next phase of a live game and appends it to the timeline; its argument waits for agents."""
