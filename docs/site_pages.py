@@ -23,10 +23,10 @@ from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.cli.app import app
 from geo_patrol.cli.configs import print_values
 from geo_patrol.config.toml_files import worksheet_names
+from geo_patrol.drawing.svg import svg_text
 from geo_patrol.flight import Flight, load_mission, mission_names
 from geo_patrol.flight.pictures.sheets import handout
 from geo_patrol.registration import FLIGHT_IDS
-from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes.sheets import game_sheets
 from geo_patrol.scenes.worksheets import Worksheet, worksheet_markdown

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from geo_patrol.drawing.svg import svg_text
 from geo_patrol.flight import Flight, load_mission, solve
 from geo_patrol.flight.pictures.scene import flight_drawing
-from geo_patrol.rendering.svg_writer import svg_text
 
 mission = load_mission("sample", {"turns": 20})
 solution = solve(mission)

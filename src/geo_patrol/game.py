@@ -670,9 +670,9 @@ class Game:
         Raises:
             ValueError: the size is too small or too large.
         """
-        from geo_patrol.rendering.svg_writer import position_svg  # noqa: PLC0415 - drawing is above the game
+        from geo_patrol.scenes.picture import picture_svg  # noqa: PLC0415 - drawing is above the game
 
-        return position_svg(self, size)
+        return picture_svg(self, size)
 
     def _repr_svg_(self) -> str:
         """Show the position in notebooks."""

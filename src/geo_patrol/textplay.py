@@ -21,6 +21,7 @@ from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.registry import as_agent
 from geo_patrol.board_text import outcomes_text, position_text, reasons_text
 from geo_patrol.config.presets import ConfigSource, load_config
+from geo_patrol.drawing.sheet import PageLine
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, counted, printable
 from geo_patrol.game import Game, Phase
@@ -37,7 +38,6 @@ from geo_patrol.sessions.game_pages import (
 )
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import Option, describe
-from geo_patrol.sessions.pages import PageLine
 from geo_patrol.sides import SIDES, Side, enemy_of
 
 __all__ = [

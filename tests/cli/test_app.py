@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from geo_patrol import ConfigError, __version__, agent_names
 from geo_patrol.cli.app import app
 from geo_patrol.cli.output import InputError, output_file, plain_errors
-from geo_patrol.rendering import screen
+from geo_patrol.drawing import screen
 
 DATA = Path(__file__).parents[1] / "data"
 

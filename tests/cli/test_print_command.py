@@ -9,13 +9,14 @@ from typer.testing import CliRunner
 from geo_patrol import Game, load_config, preset_names
 from geo_patrol.cli.app import app
 from geo_patrol.config.toml_files import worksheet_names
+from geo_patrol.drawing.shapes import Circle, Polygon, Polyline, Text
+from geo_patrol.drawing.sheet import HEIGHT, PAPERS, WIDTH, fit
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.mission import point_name
 from geo_patrol.flight.pictures.scene import blank_map
 from geo_patrol.flight.pictures.sheets import handout, mission_sheets
 from geo_patrol.scenes.satellites import token_label
-from geo_patrol.scenes.shapes import Circle, Polygon, Polyline, Text
-from geo_patrol.scenes.sheets import HEIGHT, PAPERS, WIDTH, fit, game_sheets
+from geo_patrol.scenes.sheets import game_sheets
 from geo_patrol.scenes.worksheets import Worksheet, worksheet_markdown, worksheet_pages
 
 pytest.importorskip("matplotlib")

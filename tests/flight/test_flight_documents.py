@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from geo_patrol import flight as package
+from geo_patrol.drawing.sheet import PAPERS, fit
+from geo_patrol.drawing.svg import svg_text
 from geo_patrol.flight import load_mission, mission_names, observation_names
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.scene import flight_drawing
-from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.sheets import PAPERS, fit
 
 ROOT = Path(__file__).parents[2]
 DOCS = {

@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from ships import mission, ship
 
+from geo_patrol.drawing.shapes import Circle, Drawing, Polyline, Rect, Text
+from geo_patrol.drawing.sheet import PAPERS, fit
+from geo_patrol.drawing.svg import svg_text
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
 from geo_patrol.flight.pictures.scene import (
@@ -32,9 +35,6 @@ from geo_patrol.flight.pictures.scene import (
     score_lines,
     score_sheet,
 )
-from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Rect, Text
-from geo_patrol.scenes.sheets import PAPERS, fit
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 
@@ -304,7 +304,7 @@ def test_gymnasiums_check_passes_without_a_screen_and_warns_in_a_line():
 
 
 def test_fonts_are_loaded_once_a_size():
-    from geo_patrol.rendering import painter
+    from geo_patrol.drawing import painter
 
     drawing = flight_drawing(Flight("sample"))
     painter.paint_drawing(drawing)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from geo_patrol.rendering import screen
+from geo_patrol.drawing import screen
 
 
 @pytest.fixture(autouse=True)

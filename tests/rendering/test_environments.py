@@ -11,8 +11,8 @@ import pytest
 
 import geo_patrol  # noqa: F401 - registers the environments
 from geo_patrol import geo_patrol_v0
+from geo_patrol.drawing import screen
 from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.rendering import screen
 
 MAKERS = [geo_patrol_v0.parallel_env, geo_patrol_v0.env, geo_patrol_v0.raw_env, SoloGeoPatrol]
 

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from strategies import games, play_on
 
 from geo_patrol import Game, load_config
+from geo_patrol.drawing.shapes import Box, Circle, Text
 from geo_patrol.errors import MissingPackageError
-from geo_patrol.rendering import figure, svg
-from geo_patrol.scenes import theme
+from geo_patrol.scenes import figure, svg, theme
 from geo_patrol.scenes.paper import SIZE, caption, geometry_of, satellite_shapes
 from geo_patrol.scenes.satellites import all_satellites, satellite_anchors
-from geo_patrol.scenes.shapes import Box, Circle, Text
 
 SVG = "{http://www.w3.org/2000/svg}"
 

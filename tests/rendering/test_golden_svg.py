@@ -8,11 +8,11 @@ from golden_images import FOLDER
 from positions import guards
 
 from geo_patrol.flight import Flight
-from geo_patrol.rendering.svg_writer import position_svg
+from geo_patrol.scenes.picture import picture_svg
 
 FLIGHT = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 PICTURES = {
-    "guards": lambda: position_svg(guards().snapshot(-1)),
+    "guards": lambda: picture_svg(guards().snapshot(-1)),
     "flight": lambda: Flight.from_orders("sample", FLIGHT).svg(),
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -6,7 +6,7 @@ import pytest
 
 from geo_patrol import Game
 from geo_patrol.flight import Flight
-from geo_patrol.rendering.svg_writer import position_svg
+from geo_patrol.scenes.picture import picture_svg
 from geo_patrol.timeline import Snapshot
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,7 +18,7 @@ def texts(svg):
 
 def test_a_game_is_the_picture_of_the_window():
     game = Game("case1", seed=3)
-    assert game._repr_svg_() == game.svg() == position_svg(Snapshot.of(game))
+    assert game._repr_svg_() == game.svg() == picture_svg(Snapshot.of(game))
     assert {f"TURN 1 OF {game.config.turn_limit}", "MOVEMENT", str(game.scores["alpha"])} <= texts(game.svg())
     before = game.svg()
     game.step("P1 prograde", "")

@@ -6,11 +6,11 @@ from positions import guards
 from test_windows import click, press, pump
 
 from geo_patrol import Game
+from geo_patrol.drawing.shapes import Text
+from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.rendering.watch import WatchWindow
-from geo_patrol.scenes.pages import lay_out_page, page_shapes
-from geo_patrol.scenes.shapes import Text
+from geo_patrol.scenes.pages import Page, lay_out_page, page_shapes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab
-from geo_patrol.sessions.pages import Page, PageLine, Tab
 
 SIZES = [(480, 360), (400, 724), (1280, 720), (1920, 1080)]
 

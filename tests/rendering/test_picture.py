@@ -9,7 +9,8 @@ from golden_images import NAMES, TOLERANCE, difference, draw, load
 from positions import arranged, collisions, crowd, destroyed, guards, moves, played, shots
 
 from geo_patrol import Game, preset_names
-from geo_patrol.rendering import painter
+from geo_patrol.drawing import painter
+from geo_patrol.drawing.shapes import Box, Rect, Text, rgb
 from geo_patrol.rendering.picture import Picture
 from geo_patrol.rendering.watch import WatchWindow
 from geo_patrol.scenes import theme
@@ -17,7 +18,6 @@ from geo_patrol.scenes.engagements import beat_shapes, card_shapes
 from geo_patrol.scenes.layout import make_layout
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Motion, full_fuel
-from geo_patrol.scenes.shapes import Box, Rect, Text, rgb
 from geo_patrol.timeline import Snapshot
 
 

@@ -131,7 +131,7 @@ def test_closing_the_window_does_not_wait_for_an_agent(screen):
 
 SHOWN = """
 import os, subprocess, time
-from geo_patrol.rendering.screen import Screen
+from geo_patrol.drawing.screen import Screen
 
 def windows():
     screen.events()

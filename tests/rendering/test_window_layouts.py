@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from geo_patrol import load_config, make_agent
+from geo_patrol.drawing.shapes import Rect, Text
 from geo_patrol.rendering.watch import WatchWindow
-from geo_patrol.scenes.shapes import Rect, Text
 from geo_patrol.sessions.live import LiveGame
 
 SIZES = [

@@ -4,7 +4,7 @@ import pygame
 import pytest
 
 from geo_patrol import load_config, make_agent
-from geo_patrol.rendering import screen
+from geo_patrol.drawing import screen
 from geo_patrol.rendering.watch import WatchWindow, watch
 from geo_patrol.sessions.live import LiveGame
 

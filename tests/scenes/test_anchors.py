@@ -8,10 +8,10 @@ from positions import arranged, everywhere
 
 from geo_patrol.board import ring_of
 from geo_patrol.config.schema import BoardConfig
+from geo_patrol.drawing.shapes import Rect
 from geo_patrol.notation import SatelliteId
 from geo_patrol.scenes.layout import BoardGeometry, make_layout, sector_angle
 from geo_patrol.scenes.satellites import all_satellites, at_one_place, satellite_anchors, sector_anchors
-from geo_patrol.scenes.shapes import Rect
 
 BOARDS = [(1, 4), (1, 5), (1, 7), (4, 4), (2, 6), (1, 1), (1, 10)]
 

@@ -14,9 +14,10 @@ from positions import PICTURES, snapshot_of
 from geo_patrol import Game, load_config
 from geo_patrol.board import ring_of
 from geo_patrol.browser.records import SceneEncoder, game_record
+from geo_patrol.drawing.painter import paint_drawing
+from geo_patrol.drawing.shapes import Box, Polygon, Rect, Text, Use
+from geo_patrol.drawing.svg import svg_text
 from geo_patrol.notation import Order, Satellite, SatelliteId
-from geo_patrol.rendering.painter import paint_drawing
-from geo_patrol.rendering.svg_writer import svg_text
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import make_layout, middle_angle
@@ -24,7 +25,6 @@ from geo_patrol.scenes.orders import cost_shapes, pending_order_shapes
 from geo_patrol.scenes.paper import geometry_of
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
-from geo_patrol.scenes.shapes import Box, Polygon, Rect, Text, Use
 from geo_patrol.sessions.lesson import GameLesson, LessonSession
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.timeline import Timeline

@@ -16,9 +16,10 @@ from geo_patrol.board import sector_at
 from geo_patrol.board_text import reasons_text
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import BoardConfig, GameConfig
+from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
+from geo_patrol.drawing.svg import elements, symbol_markup, symbol_name
 from geo_patrol.game import Game
 from geo_patrol.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
-from geo_patrol.rendering.svg_writer import elements, symbol_markup, symbol_name
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import (
     board_shapes,
@@ -41,7 +42,6 @@ from geo_patrol.scenes.satellites import (
     satellite_anchors,
     token_shape,
 )
-from geo_patrol.scenes.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.sessions.advice import Hint, score_changes
 from geo_patrol.sessions.analysis import Analysis
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, result_tab

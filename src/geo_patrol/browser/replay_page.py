@@ -9,10 +9,10 @@ from importlib.resources import files
 from string import Template
 
 from geo_patrol.browser.records import game_record
+from geo_patrol.drawing.shapes import Color
 from geo_patrol.replays import Replay
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.shapes import Color
 from geo_patrol.timeline import Timeline
 
 MAX_GAMES = 100

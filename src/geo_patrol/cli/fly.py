@@ -11,8 +11,8 @@ from geo_patrol.cli.options import NoBrowser, OverridesOption, Port
 from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors, progress_bar
 
 if TYPE_CHECKING:
+    from geo_patrol.drawing.shapes import Drawing
     from geo_patrol.flight import Flight, Mission, Solution
-    from geo_patrol.scenes.shapes import Drawing
     from geo_patrol.server.app import Server
 
 _SUFFIXES = (".svg", ".pdf", ".png")
@@ -290,14 +290,14 @@ def _encode_flight(flight: "Flight", target: str) -> bytes:
 
 def _encode_drawing(drawing: "Drawing", target: str) -> bytes:
     if Path(target).suffix.lower() == ".pdf":
-        from geo_patrol.rendering.paper import pdf_bytes
+        from geo_patrol.drawing.figures import pdf_bytes
 
         return pdf_bytes([drawing])
     if Path(target).suffix.lower() == ".svg":
-        from geo_patrol.rendering.svg_writer import svg_text
-        from geo_patrol.scenes.sheets import PAPERS, fit
+        from geo_patrol.drawing.sheet import PAPERS, fit
+        from geo_patrol.drawing.svg import svg_text
 
         return svg_text(drawing, millimeters=fit(drawing, PAPERS["a4"])).encode()
-    from geo_patrol.rendering.painter import png_bytes
+    from geo_patrol.drawing.painter import png_bytes
 
     return png_bytes(drawing)

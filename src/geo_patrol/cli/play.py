@@ -62,7 +62,7 @@ def start_game(
         if seed is not None:
             check_seed(seed)
     if has_window:
-        from geo_patrol.rendering.screen import NoScreenError, init_display
+        from geo_patrol.drawing.screen import NoScreenError, init_display
 
         try:
             init_display()

@@ -10,8 +10,8 @@ from geo_patrol.cli.output import InputError, bad_input, output_file, plain_erro
 
 if TYPE_CHECKING:
     from geo_patrol.config.toml_files import Overrides
-    from geo_patrol.scenes.shapes import Drawing
-    from geo_patrol.scenes.sheets import Paper
+    from geo_patrol.drawing.shapes import Drawing
+    from geo_patrol.drawing.sheet import Paper
 
 
 @plain_errors
@@ -40,7 +40,7 @@ def print_sheets(
     For a mission of the flight games: handout, map, score sheet and, on the last page, the best flight. For a lesson:
     worksheet, rules and what its game needs; and in FILE-answers.pdf the answers, for the teacher.
     """
-    from geo_patrol.scenes.sheets import PAPERS
+    from geo_patrol.drawing.sheet import PAPERS
 
     if output.suffix and output.suffix.lower() != ".pdf":
         raise InputError(f"{output} must be a file that ends in .pdf, or a folder")
@@ -122,15 +122,15 @@ def _choose(drawings: "dict[str, Drawing]", sheets: str | None) -> "dict[str, Dr
 
 
 def _write_pdf(output: Path, title: str, drawings: "dict[str, Drawing]", paper: "Paper") -> None:
-    from geo_patrol.rendering.paper import pdf_bytes
+    from geo_patrol.drawing.figures import pdf_bytes
 
     with output_file(str(output)) as stream:
         stream.buffer.write(pdf_bytes(list(drawings.values()), title, paper))
 
 
 def _write_svgs(folder: Path, title: str, drawings: "dict[str, Drawing]", paper: "Paper") -> None:
-    from geo_patrol.rendering.svg_writer import svg_text
-    from geo_patrol.scenes.sheets import fit
+    from geo_patrol.drawing.sheet import fit
+    from geo_patrol.drawing.svg import svg_text
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, drawing in drawings.items():

@@ -213,8 +213,8 @@ def _print_game(reader: "ReplayReader", number: int) -> bool:
 
 def _watch(reader: "ReplayReader", number: int) -> bool:
     """Show the games of a file in a window; return whether those that were shown follow the rules."""
+    from geo_patrol.drawing.screen import NoScreenError
     from geo_patrol.rendering.games import watch_games
-    from geo_patrol.rendering.screen import NoScreenError
     from geo_patrol.replays.files import GameList
 
     games = GameList(reader)

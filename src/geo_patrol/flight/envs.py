@@ -203,7 +203,7 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         if self.render_mode == "ansi":
             return str(flight)
         if self.render_mode == "rgb_array":
-            from geo_patrol.rendering.painter import pixels  # noqa: PLC0415 - imports pygame
+            from geo_patrol.drawing.painter import pixels  # noqa: PLC0415 - imports pygame
 
             return pixels(flight_drawing(flight))
         self._show(flight)
@@ -211,8 +211,8 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
 
     def _show(self, flight: Flight) -> None:
         """Show a flight in the window; without a screen, warn once."""
+        from geo_patrol.drawing.screen import NoScreenError, warn_of_no_screen  # noqa: PLC0415 - imports pygame
         from geo_patrol.flight.pictures.viewer import FlightViewer  # noqa: PLC0415
-        from geo_patrol.rendering.screen import NoScreenError, warn_of_no_screen  # noqa: PLC0415 - imports pygame
 
         if self._window is None:
             self._window = FlightViewer(self.metadata["render_fps"])

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import pygame
 
+from geo_patrol.drawing.shapes import Rect, Shape
 from geo_patrol.scenes.buttons import button_shapes
 from geo_patrol.scenes.layout import TextStyle
-from geo_patrol.scenes.shapes import Rect, Shape
 
 
 @dataclass(frozen=True)

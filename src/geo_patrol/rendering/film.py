@@ -11,13 +11,12 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
+from geo_patrol.drawing.figures import pdf_bytes
+from geo_patrol.drawing.painter import text_extent
 from geo_patrol.errors import GeoPatrolError, optional_import
 from geo_patrol.files import atomic_path, atomic_write
-from geo_patrol.rendering.painter import text_extent
-from geo_patrol.rendering.paper import pdf_bytes
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.svg_writer import position_svg
-from geo_patrol.scenes.picture import picture
+from geo_patrol.scenes.picture import picture, picture_svg
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
 from geo_patrol.timeline import Timeline
 
@@ -85,7 +84,7 @@ def save_picture(timeline: Timeline, index: int, path: Path, size: tuple[int, in
         with atomic_path(path) as temporary:
             pygame.image.save(surface, temporary)
     elif suffix == ".svg":
-        text = position_svg(snapshot, size, text_extent)
+        text = picture_svg(snapshot, size, text_extent)
         with atomic_write(path) as file:
             file.write(text)
     elif suffix == ".pdf":

@@ -7,8 +7,8 @@ import pygame
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.drawing.painter import Painter, text_extent
 from geo_patrol.game import Game
-from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import board_shapes
 from geo_patrol.scenes.layout import ToolbarHeight, make_layout

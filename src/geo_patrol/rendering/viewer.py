@@ -5,10 +5,10 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.drawing.screen import NoScreenError, Screen, is_invisible, warn_of_no_screen
 from geo_patrol.engine.state import NOOP, NUM_SIDES, SATELLITES
 from geo_patrol.game import Game, Phase
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.screen import NoScreenError, Screen, is_invisible, warn_of_no_screen
 from geo_patrol.timeline import NO_ORDERS, ScorePoint, Snapshot, add_score, score_point
 
 _FRAMES_PER_SECOND = 40

@@ -9,21 +9,21 @@ from pathlib import Path
 import pygame
 
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.drawing.painter import Painter, text_extent
+from geo_patrol.drawing.screen import Event, Screen
+from geo_patrol.drawing.shapes import Box, Circle, Rect, Shape, Text, box
+from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.rendering.controls import ButtonBar, Control, find_key
-from geo_patrol.rendering.painter import Painter, text_extent
 from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.screen import Event, Screen
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import card_at, more_shapes
 from geo_patrol.scenes.layout import Layout, make_layout
-from geo_patrol.scenes.pages import lay_out_page, page_shapes
+from geo_patrol.scenes.pages import Page, lay_out_page, page_shapes
 from geo_patrol.scenes.picture import card_board_shapes, fleet_size
 from geo_patrol.scenes.satellites import Motion
-from geo_patrol.scenes.shapes import Box, Circle, Rect, Shape, Text, box
 from geo_patrol.sessions.advice import score_changes
 from geo_patrol.sessions.game_pages import aim_tab, costs_tab, last_turn_tab, result_tab
 from geo_patrol.sessions.live import AgentThread, T
-from geo_patrol.sessions.pages import Page, PageLine, Tab
 from geo_patrol.sessions.playback import SPEEDS, Advance, Playback
 from geo_patrol.timeline import Timeline
 

@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
+from geo_patrol.drawing.shapes import Polygon, Shape, Text
+from geo_patrol.drawing.sheet import INK, PAPER, SOFT
+from geo_patrol.drawing.svg import elements
 from geo_patrol.errors import RecordingError, optional_import
 from geo_patrol.evaluation.statistics import clustered_interval
 from geo_patrol.game import Game, Phase
-from geo_patrol.rendering.svg_writer import elements
 from geo_patrol.replays.files import ReplayReader
 from geo_patrol.replays.replay import Replay
 from geo_patrol.replays.summaries import GameSummary, summarise
 from geo_patrol.scenes import paper
 from geo_patrol.scenes.layout import middle_angle
-from geo_patrol.scenes.shapes import Polygon, Shape, Text
 from geo_patrol.sides import SIDES
 from geo_patrol.versions import __version__
 
@@ -264,13 +265,13 @@ def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tu
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(paper.SOFT)
-    axes.tick_params(colors=paper.SOFT, labelsize=9, labelcolor=paper.INK)
+    axes.spines[["left", "bottom"]].set_color(SOFT)
+    axes.tick_params(colors=SOFT, labelsize=9, labelcolor=INK)
     axes.grid(color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_locator(_whole_numbers(12))
-    axes.set_xlabel(xlabel, color=paper.INK, fontsize=9)
-    axes.set_ylabel(ylabel, color=paper.INK, fontsize=9)
+    axes.set_xlabel(xlabel, color=INK, fontsize=9)
+    axes.set_ylabel(ylabel, color=INK, fontsize=9)
     return figure, axes
 
 
@@ -295,7 +296,7 @@ def win_rates(collected: Collected) -> str:
     marks = {
         "alpha": ("s", paper.SIDE_FILLS["alpha"]),
         "bravo": ("D", paper.SIDE_FILLS["bravo"]),
-        "either": ("o", paper.INK),
+        "either": ("o", INK),
     }
     names = list(dict.fromkeys(name for name, _ in collected.agent_results))[:_MAX_BARS]
     figure, axes = _subplots(7.2, 1.0 + 0.62 * len(names), "games won, 95% interval")
@@ -347,10 +348,10 @@ def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
     right = axes.twinx()
     right.spines[["top", "left", "bottom"]].set_visible(False)
     right.spines["right"].set_color(_GRID)
-    right.plot(range(len(counts)), counts, color=paper.SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
+    right.plot(range(len(counts)), counts, color=SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
     right.set_ylim(0, max(counts, default=1) * 1.08)
-    right.tick_params(colors=paper.SOFT, labelsize=8)
-    right.set_ylabel("games that got so far (dotted)", color=paper.SOFT, fontsize=8)
+    right.tick_params(colors=SOFT, labelsize=8)
+    right.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
 
 
 def losses(collected: Collected) -> str:
@@ -375,7 +376,7 @@ def losses(collected: Collected) -> str:
 def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
-    axes.bar(list(turns), list(turns.values()), 0.8, color=paper.SOFT)
+    axes.bar(list(turns), list(turns.values()), 0.8, color=SOFT)
     axes.set_xlim(min(turns) - 2.5, max(turns) + 2.5)  # a few turns wide, even for a single game
     axes.yaxis.set_major_locator(_whole_numbers(6))
     return figure_svg(figure)
@@ -417,7 +418,7 @@ def _goals(board: BoardConfig) -> Iterable[Shape]:
     geometry = paper.geometry_of(board)
     for side, azimuth in (("alpha", 0), ("bravo", 1 << (board.goal_ring - 1))):
         outline = geometry.outline(int(sector_at(board.goal_ring, azimuth)), inset=3)
-        yield Polygon(outline, None, paper.PAPER, 11)  # separates the frame from a sector of its own colour
+        yield Polygon(outline, None, PAPER, 11)  # separates the frame from a sector of its own colour
         yield Polygon(outline, None, _COLOURS[side], 5)
 
 
@@ -431,7 +432,7 @@ def _percentages(board: BoardConfig, counts: Counter[int], total: int, strength:
         for azimuth in range(1 << ring):
             sector = int(sector_at(ring, azimuth))
             if counts[sector] * 1000 >= total > 0:
-                ink = paper.PAPER if strength[sector] > 0.55 else paper.INK
+                ink = PAPER if strength[sector] > 0.55 else INK
                 text = f"{counts[sector] / total:.1%}"
                 position = geometry.point((distance, middle_angle(sector)))
                 yield Text(position, text, size, ink, "center")

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from geo_patrol.board import ring_of, sector_at
+from geo_patrol.drawing import shapes
 from geo_patrol.notation import Satellite
-from geo_patrol.scenes import shapes, theme
+from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import Anchor, Anchors, by_sector
 from geo_patrol.sides import Side

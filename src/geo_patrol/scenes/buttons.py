@@ -4,9 +4,7 @@ import functools
 import math
 from collections.abc import Iterator
 
-from geo_patrol.scenes import theme
-from geo_patrol.scenes.layout import TextStyle
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.shapes import (
     Circle,
     Color,
     PlainShape,
@@ -20,6 +18,8 @@ from geo_patrol.scenes.shapes import (
     blend,
     box,
 )
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.layout import TextStyle
 
 _BAR = ((0.4, -0.8), (0.75, -0.8), (0.75, 0.8), (0.4, 0.8))
 _MINUS = ((-0.7, -0.15), (0.7, -0.15), (0.7, 0.15), (-0.7, 0.15))

@@ -11,11 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from geo_patrol.notation import Outcome, SatelliteId
-from geo_patrol.scenes import theme
-from geo_patrol.scenes.layout import BoardGeometry, Layout
-from geo_patrol.scenes.satellites import Anchor, Anchors, Clock, Motion, TokenStyle, token_shape
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.shapes import (
     Circle,
     Color,
     PlainShape,
@@ -31,6 +27,10 @@ from geo_patrol.scenes.shapes import (
     between,
     box,
 )
+from geo_patrol.notation import Outcome, SatelliteId
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.layout import BoardGeometry, Layout
+from geo_patrol.scenes.satellites import Anchor, Anchors, Clock, Motion, TokenStyle, token_shape
 from geo_patrol.sessions.engagement import Attack, TargetCard, cards, destroyed, resolved_outcomes
 from geo_patrol.sides import SIDES
 from geo_patrol.timeline import Snapshot

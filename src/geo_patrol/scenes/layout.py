@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
+from geo_patrol.drawing.shapes import Point, Rect
+from geo_patrol.drawing.sheet import TextMeasure, wrap_text
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.shapes import Point, Rect
 
 Polar: TypeAlias = tuple[float, float]
 """Distance in pixels, angle in radians."""
@@ -135,9 +136,6 @@ _MIN_BOARD_FRACTION = 0.78
 _FLEET_TOKEN, _MIN_FLEET_CELL = 34, 26
 """Diameter of a satellite in its fleet's row, and the width below which the fleet takes two rows."""
 
-TextMeasure: TypeAlias = Callable[[str, int], tuple[int, int]]
-"""Returns width and height in pixels of a text in a font size."""
-
 ToolbarHeight: TypeAlias = Callable[[int], int]
 """Returns the height in pixels that a toolbar of a width takes."""
 
@@ -145,19 +143,6 @@ ToolbarHeight: TypeAlias = Callable[[int], int]
 def approximate_text_size(text: str, size: int) -> tuple[int, int]:
     """Return about how large a text is, for drawings whose font is not known, such as SVG."""
     return round(0.58 * size * len(text)), size
-
-
-def wrap_text(text: str, size: int, width: int, measure: TextMeasure) -> list[str]:
-    """Break a text between words into lines of at most a width in pixels; leading blanks indent all of them."""
-    indent = text[: len(text) - len(text.lstrip())]
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else indent + word
-        if lines and measure(longer, size)[0] <= width:
-            lines[-1] = longer
-        else:
-            lines.append(indent + word)
-    return lines
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from geo_patrol.board import ring_of
+from geo_patrol.drawing import shapes
 from geo_patrol.notation import Order, Satellite, SatelliteId
-from geo_patrol.scenes import shapes, theme
+from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import shield
 from geo_patrol.scenes.layout import BoardGeometry, Layout, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import Anchor, Anchors

@@ -3,17 +3,45 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from geo_patrol.drawing.shapes import Polygon, Rect, Shape, Text, box
+from geo_patrol.drawing.sheet import Tab
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.buttons import button_shapes
 from geo_patrol.scenes.layout import TextStyle
-from geo_patrol.scenes.shapes import Polygon, Rect, Shape, Text, box
-from geo_patrol.sessions.pages import Page, Tab
 
 _WIDTH = 52
 """Largest width of the card, in sizes of the text."""
 _MAX_LEFT = 0.36
 """Largest fraction of the card's width that the left column takes."""
 _SHADE = 0.75
+
+
+@dataclass
+class Page:
+    """A page that is shown.
+
+    Attributes:
+        tabs: its parts.
+        index: index of the tab that is shown.
+        first: number of the row at the top; whoever draws the page knows how many rows there are and limits it.
+    """
+
+    tabs: tuple[Tab, ...]
+    index: int = 0
+    first: int = 0
+
+    @property
+    def tab(self) -> Tab:
+        """The tab that is shown."""
+        return self.tabs[self.index]
+
+    def turn_to(self, index: int) -> None:
+        """Show a tab from its beginning; the index wraps around."""
+        self.index, self.first = index % len(self.tabs), 0
+
+    def scroll(self, rows: int) -> None:
+        """Scroll down by so many rows, or up if they are negative."""
+        self.first = max(self.first + rows, 0)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from geo_patrol.board import adjacent_sectors, prograde, radial_in, radial_out, retrograde, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
-from geo_patrol.game import Game
-from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import lost_shapes
-from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import Arrangement, all_satellites, at_one_place, by_sector, place_symbol, tanks
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.figures import draw_shapes
+from geo_patrol.drawing.shapes import (
     Circle,
     Color,
     Drawing,
@@ -26,7 +23,19 @@ from geo_patrol.scenes.shapes import (
     placed,
     recolored,
 )
+from geo_patrol.drawing.sheet import GRID, INK, PAPER, SOFT
+from geo_patrol.drawing.svg import svg_text
+from geo_patrol.errors import optional_import
+from geo_patrol.game import Game
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.board import lost_shapes
+from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
+from geo_patrol.scenes.satellites import Arrangement, all_satellites, at_one_place, by_sector, place_symbol, tanks
 from geo_patrol.sides import SIDES, Side
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SIZE = 1000.0
 _RADIUS = 474.0
@@ -37,9 +46,8 @@ _LOST = 15.0
 """Size of the words about lost satellites."""
 
 # On white paper: blue and orange, which people with any color vision tell apart, in print and in gray as well.
-PAPER, INK, SOFT = "#ffffff", "#1d2433", "#6b7689"
 RINGS = ("#f6f8fb", "#eef2f8")
-GRID, EARTH = "#c3ccda", "#9fc3e6"
+EARTH = "#9fc3e6"
 SIDE_FILLS: dict[Side, Color] = {"alpha": "#2f6fd6", "bravo": "#f0a30a"}
 GOAL_FILLS: dict[Side, Color] = {"alpha": "#d5e4fb", "bravo": "#fdecc8"}
 SIDE_LINES: dict[Side, Color] = {"alpha": "#1f4fa3", "bravo": "#b37400"}
@@ -181,3 +189,40 @@ def _drift_arrow(board: BoardConfig, sector: int) -> Iterator[Shape]:
     yield Polyline(tuple(points), INK, 4)
     yield arrowhead(points[-2], points[-1], INK, 20)
     yield _dot(points[0])
+
+
+_INCHES = 6.0
+_POINTS = 72 * _INCHES / SIZE
+"""Points of print for a unit of the shapes."""
+
+
+def figure(game: Game, *, title: bool = True, axes: "Axes | None" = None) -> "Figure":
+    """Draw a position as a matplotlib figure, for ``savefig`` in any of its formats.
+
+    Args:
+        game: the position.
+        title: whether title, turn, phase and score are written above it.
+        axes: where to draw, to put several positions into one figure; None makes a new figure, which belongs to no
+            window and needs no closing.
+
+    Raises:
+        MissingPackageError: matplotlib is not installed.
+    """
+    with optional_import("plots"):
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    if axes is None:
+        own = Figure(figsize=(_INCHES, _INCHES * (1.06 if title else 1.0)), layout="constrained", facecolor=PAPER)
+        axes = own.add_subplot()
+    axes.set(xlim=(0, SIZE), ylim=(SIZE, 0), aspect="equal")
+    axes.set_axis_off()
+    draw_shapes(axes, position_drawing(game).shapes, _POINTS)
+    if title:
+        axes.set_title(caption(game), color=INK, fontsize=11, parse_math=False)
+    found = axes.get_figure(root=True)
+    assert found is not None
+    return found
+
+
+def svg(game: Game) -> str:
+    """Return a position as an SVG picture that needs nothing else."""
+    return svg_text(position_drawing(game), title=caption(game))

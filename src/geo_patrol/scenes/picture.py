@@ -5,6 +5,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from geo_patrol.config.schema import MAX_PATROLS, GameConfig
+from geo_patrol.drawing.shapes import Drawing, Shape, box
+from geo_patrol.drawing.sheet import TextMeasure
+from geo_patrol.drawing.svg import svg_text
 from geo_patrol.game import Game
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import (
@@ -17,10 +20,9 @@ from geo_patrol.scenes.board import (
     sector_numbers,
 )
 from geo_patrol.scenes.engagements import attack_lines, beat_shapes, card_shapes
-from geo_patrol.scenes.layout import Layout, TextMeasure, approximate_text_size, make_layout
+from geo_patrol.scenes.layout import Layout, approximate_text_size, make_layout
 from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
 from geo_patrol.scenes.satellites import Clock, Motion, at_one_place, by_sector, place_symbol, symbol_shape
-from geo_patrol.scenes.shapes import Drawing, Shape, box
 from geo_patrol.sessions.engagement import TargetCard
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.timeline import Snapshot
@@ -79,6 +81,14 @@ def picture(
     state = PanelState.at(motion, clock)
     layers = board_shapes(layout, state.is_turning), panel_shapes(layout, motion, state)
     return Drawing(*size, theme.PANEL, list(chain(*layers, moving_shapes(layout, motion, clock))))
+
+
+def picture_svg(
+    shown: Snapshot | Game, size: tuple[int, int] = (1280, 720), measure: TextMeasure = approximate_text_size
+) -> str:
+    """Return ``picture`` of a position as an SVG document."""
+    game = shown if isinstance(shown, Game) else shown.game
+    return svg_text(picture(shown, size=size, measure=measure), title=game.config.title)
 
 
 def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[Shape]:

@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeAlias
 
 from geo_patrol.board import azimuth_of, retrograde, ring_of
 from geo_patrol.config.toml_files import largest
+from geo_patrol.drawing.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Outcome, Satellite, SatelliteId
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
-from geo_patrol.scenes.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use
 from geo_patrol.sessions.engagement import beats, destroyed
 from geo_patrol.sessions.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
 from geo_patrol.sides import SIDES, Side

@@ -1,36 +1,11 @@
-"""Sheets of paper: their sizes, and pages of text and tables to print.
-
-A sheet is a drawing; one that is fitted on paper keeps its proportions. A unit is about a quarter of a millimeter there.
-"""
+"""Sheets to play an orbital game on paper: board, tokens, rules, tables for orders and scores."""
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from geo_patrol.board import sector_at
-from geo_patrol.game import Game
-from geo_patrol.scenes import theme
-from geo_patrol.scenes.layout import wrap_text
-from geo_patrol.scenes.paper import (
-    GOAL_FILLS,
-    GRID,
-    INK,
-    NUMBERS,
-    PAPER,
-    SIDE_LINES,
-    SIZE,
-    SOFT,
-    adjacency_diagram,
-    board_shapes,
-    drift_diagram,
-    geometry_of,
-    goal_shapes,
-    number_shapes,
-)
-from geo_patrol.scenes.satellites import TokenStyle, token_label, token_symbol
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.shapes import (
     Circle,
-    Color,
     Drawing,
     Point,
     Polyline,
@@ -43,6 +18,37 @@ from geo_patrol.scenes.shapes import (
     placed,
     recolored,
 )
+from geo_patrol.drawing.sheet import (
+    GRID,
+    HEIGHT,
+    INK,
+    MIN_TEXT,
+    PAPER,
+    SOFT,
+    TEXT,
+    WIDTH,
+    PageLine,
+    Tab,
+    add_tabs,
+    add_text,
+    new_sheet,
+    wrapped,
+)
+from geo_patrol.game import Game
+from geo_patrol.scenes import theme
+from geo_patrol.scenes.paper import (
+    GOAL_FILLS,
+    NUMBERS,
+    SIDE_LINES,
+    SIZE,
+    adjacency_diagram,
+    board_shapes,
+    drift_diagram,
+    geometry_of,
+    goal_shapes,
+    number_shapes,
+)
+from geo_patrol.scenes.satellites import TokenStyle, token_label, token_symbol
 from geo_patrol.sessions.game_pages import (
     PupilRules,
     aim_tab,
@@ -51,97 +57,7 @@ from geo_patrol.sessions.game_pages import (
     guard_odds_texts,
     station_keeping_text,
 )
-from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
-
-WIDTH = 760.0
-"""Width of sheets that are printed upright."""
-HEIGHT = 1100.0
-"""Height of sheets that fill a page."""
-HEADING, TEXT = 24, 17
-"""Sizes of type."""
-_MIN_TEXT = 16
-"""The smallest size of text on a page: 11 points on A4."""
-
-
-class Paper(NamedTuple):
-    """A size of paper, in millimeters, upright."""
-
-    width: float
-    height: float
-
-
-PAPERS = {"a4": Paper(210, 297), "letter": Paper(215.9, 279.4)}
-MARGIN = 10.0
-"""Millimeters on each side that printers may leave white."""
-
-
-def fit(drawing: Drawing, paper: Paper) -> tuple[float, float]:
-    """Return the size in millimeters in which a drawing fills a sheet of paper, upright or not, within the margins."""
-    sizes = []
-    for width, height in (paper, paper[::-1]):
-        scale = min((width - 2 * MARGIN) / drawing.width, (height - 2 * MARGIN) / drawing.height)
-        sizes.append((drawing.width * scale, drawing.height * scale))
-    return max(sizes)
-
-
-def new_sheet(title: str, subtitle: str) -> Drawing:
-    """Return a page with a heading."""
-    drawing = Drawing(WIDTH, HEIGHT, PAPER)
-    drawing.add(Text((20, 36), title, HEADING, INK, bold=True))
-    drawing.add(Text((WIDTH - 20, 36), subtitle, 16, SOFT, "midright"))
-    drawing.add(Polyline(((20, 60), (WIDTH - 20, 60)), GRID, 2))
-    return drawing
-
-
-def add_tabs(drawing: Drawing, tabs: Sequence[Tab], top: float, bottom: float = HEIGHT - 20) -> float:
-    """Write parts of a page below each other, as large as fits, in two columns; return where they end."""
-    for size in range(TEXT, _MIN_TEXT - 1, -1):
-        shapes, end = _tab_shapes(tabs, top, size)
-        if end <= bottom:
-            break
-    drawing.add(*shapes)
-    return end
-
-
-def _tab_shapes(tabs: Sequence[Tab], top: float, size: int) -> tuple[list[Shape], float]:
-    """Return the texts of a page's parts, and where they end."""
-    shapes: list[Shape] = []
-    line, y = 1.32 * size, top
-    for tab in tabs:
-        shapes.append(Text((20, y), tab.title, size + 3, INK, bold=True))
-        names = [text_size(row.left.strip(), size)[0] for row in tab.lines if row.right]
-        left = max(names, default=0) + size
-        y += 1.5 * line
-        for row in tab.lines:
-            indent = left if row.right else 0
-            if row.right:
-                shapes.append(Text((20, y), row.left.strip(), size, SOFT))
-            for text in wrapped(row.right or row.left, size, WIDTH - 40 - indent):
-                shapes.append(Text((20 + indent, y), text, size, INK, bold=not row.right))
-                y += line
-        y += line
-    return shapes, y - line
-
-
-def wrapped(text: str, size: int, width: float) -> list[str]:
-    """Break a text into lines of a width."""
-    return wrap_text(text, size, round(width), text_size)
-
-
-def text_size(text: str, size: int) -> tuple[int, int]:
-    """Return about how large a text is in print; lines of the font that PDFs are written with stay shorter."""
-    return round(0.53 * size * len(text)), size
-
-
-def add_text(drawing: Drawing, text: str, corner: Point, width: float, size: int = TEXT, color: Color = INK) -> float:
-    """Write a text in lines of a width, the first one at a height; return the height of the line after the last one."""
-    x, y = corner
-    for line in wrapped(text, size, width):
-        drawing.add(Text((x, y), line, size, color))
-        y += 1.4 * size
-    return y
-
 
 _CLEAR_RING = 2
 """The innermost ring on which prograde and retrograde lead to different sectors."""
@@ -151,7 +67,7 @@ _DIAGRAM = 210.0
 
 def rules_sheet(game: Game) -> Drawing:
     """Return the rules for pupils on a page, with pictures and whole numbers, as large as fits."""
-    for size in range(TEXT, _MIN_TEXT - 1, -1):
+    for size in range(TEXT, MIN_TEXT - 1, -1):
         drawing, bottom = _draw_rules(game, size)
         if bottom <= HEIGHT:
             break
@@ -411,7 +327,7 @@ def _token(side: Side, number: int) -> list[Shape]:
 
 def _goal_token(side: Side) -> list[Shape]:
     edge = Circle((0, 0), _TOKEN * 1.25, GOAL_FILLS[side], SIDE_LINES[side], 3)
-    return [edge, Text((0, 0), "goal", _MIN_TEXT, SIDE_LINES[side], "center", bold=True)]
+    return [edge, Text((0, 0), "goal", MIN_TEXT, SIDE_LINES[side], "center", bold=True)]
 
 
 def order_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
@@ -486,5 +402,5 @@ def _table_sheet(
         y = top + (number + 1.5) * line
         if not phase or phase == rows[0][1]:
             drawing.add(Text((left + 4, y), turn, 16, INK))
-        drawing.add(Text((first - 6, y), phase, _MIN_TEXT, SOFT, "midright"))
+        drawing.add(Text((first - 6, y), phase, MIN_TEXT, SOFT, "midright"))
     return drawing

@@ -4,7 +4,7 @@ The sides are blue and gold, which people with any color vision tell apart, and 
 (alpha's numbers are white on blue, bravo's dark on gold). Color alone never carries information.
 """
 
-from geo_patrol.scenes.shapes import Color
+from geo_patrol.drawing.shapes import Color
 from geo_patrol.sides import Side
 
 SPACE: Color = "#080b16"

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.config.toml_files import config_path, read_toml
-from geo_patrol.scenes.paper import GRID, INK, SIDE_LINES, SOFT
-from geo_patrol.scenes.shapes import Color, Drawing, Polyline, Text
-from geo_patrol.scenes.sheets import HEIGHT, TEXT, WIDTH, add_text, new_sheet, wrapped
+from geo_patrol.drawing.shapes import Color, Drawing, Polyline, Text
+from geo_patrol.drawing.sheet import GRID, HEIGHT, INK, SOFT, TEXT, WIDTH, add_text, new_sheet, wrapped
+from geo_patrol.scenes.paper import SIDE_LINES
 from geo_patrol.validation import parse_model
 
 _LINE = 32.0

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from geo_patrol.browser.records import shape_data
 from geo_patrol.browser.replay_page import color_variables
 from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
+from geo_patrol.drawing.shapes import Drawing, Shape
 from geo_patrol.flight.best import BestKnown, best_known
 from geo_patrol.flight.flight import (
     ENGINE_KEYS,
@@ -42,7 +43,6 @@ from geo_patrol.flight.mission import (
 from geo_patrol.flight.pictures import scene
 from geo_patrol.flight.pictures.sheets import SURVEYING, rules_tabs
 from geo_patrol.flight.solver import QUICK_STATES, Solution, rank, solve
-from geo_patrol.scenes.shapes import Drawing, Shape
 from geo_patrol.server import requests
 from geo_patrol.server.names import read_name
 from geo_patrol.server.protocol import ProtocolError

@@ -6,13 +6,13 @@ from typing import Any
 
 from geo_patrol.board_text import reasons_text
 from geo_patrol.config.toml_files import largest
+from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.game import Game
 from geo_patrol.notation import MOVES, Outcome, SatelliteId
 from geo_patrol.sessions.advice import ScoreChange, score_changes
 from geo_patrol.sessions.engagement import intercepted_attacks
-from geo_patrol.sessions.pages import PageLine, Tab
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.timeline import Timeline
 

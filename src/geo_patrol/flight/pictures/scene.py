@@ -3,11 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from geo_patrol.flight.flight import LINE_NAMES, Flight, Turn, goals_text, result_text, shift_text
-from geo_patrol.flight.mission import ROW_LETTERS, Mission, Point, point_name, read_point
-from geo_patrol.flight.rules import COAST, shift_toward
-from geo_patrol.rendering.svg_writer import svg_text
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.shapes import (
     Box,
     Circle,
     Color,
@@ -21,7 +17,11 @@ from geo_patrol.scenes.shapes import (
     arrowhead,
     placed,
 )
-from geo_patrol.scenes.shapes import Point as Pixel
+from geo_patrol.drawing.shapes import Point as Pixel
+from geo_patrol.drawing.svg import svg_text
+from geo_patrol.flight.flight import LINE_NAMES, Flight, Turn, goals_text, result_text, shift_text
+from geo_patrol.flight.mission import ROW_LETTERS, Mission, Point, point_name, read_point
+from geo_patrol.flight.rules import COAST, shift_toward
 
 PAPER: Color = "#ffffff"
 INK: Color = "#222222"

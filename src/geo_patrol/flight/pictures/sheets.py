@@ -1,5 +1,7 @@
 """Sheets to print a flight game on: map, score sheet, handout with the rules, answer key."""
 
+from geo_patrol.drawing.shapes import Circle, Drawing, Polyline, Text, placed
+from geo_patrol.drawing.sheet import HEIGHT, TEXT, WIDTH, PageLine, Tab, add_tabs, new_sheet
 from geo_patrol.flight.flight import goals_text
 from geo_patrol.flight.mission import Mission
 from geo_patrol.flight.pictures.scene import (
@@ -16,9 +18,6 @@ from geo_patrol.flight.pictures.scene import (
 )
 from geo_patrol.flight.rules import ENGINES_COST, EXPLORE_POINTS, LANDING_POINTS, LAUNCH_COST, RETURN_POINTS, SURVEY_CAP
 from geo_patrol.flight.solver import Solution
-from geo_patrol.scenes.shapes import Circle, Drawing, Polyline, Text, placed
-from geo_patrol.scenes.sheets import HEIGHT, TEXT, WIDTH, add_tabs, new_sheet
-from geo_patrol.sessions.pages import PageLine, Tab
 
 SURVEYING = "a turn has to end in the well of each planet that is to be surveyed"
 _SCORING = {

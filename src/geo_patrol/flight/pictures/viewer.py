@@ -2,11 +2,11 @@
 
 import pygame
 
+from geo_patrol.drawing.painter import paint_drawing
+from geo_patrol.drawing.screen import Screen
+from geo_patrol.drawing.shapes import Drawing
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.pictures.scene import COASTED, FLOWN, PAPER, PULLED, flight_drawing
-from geo_patrol.rendering.painter import paint_drawing
-from geo_patrol.rendering.screen import Screen
-from geo_patrol.scenes.shapes import Drawing
 
 
 class FlightViewer:

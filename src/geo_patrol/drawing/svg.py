@@ -5,10 +5,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
-from geo_patrol.game import Game
-from geo_patrol.scenes.layout import TextMeasure, approximate_text_size
-from geo_patrol.scenes.picture import picture
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.shapes import (
     DASH_FRACTION,
     Box,
     Circle,
@@ -23,28 +20,10 @@ from geo_patrol.scenes.shapes import (
     Use,
     dash_period,
 )
-from geo_patrol.timeline import Snapshot
 
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 _BASELINES = {"top": 0.8, "bottom": -0.2}
 """Distance of a text's base line from its anchor, in font sizes; 0.36 otherwise, from the middle of the capitals."""
-
-
-def position_svg(
-    shown: Snapshot | Game, size: tuple[int, int] = (1280, 720), measure: TextMeasure = approximate_text_size
-) -> str:
-    """Return the picture of a position as an SVG document.
-
-    Args:
-        shown: a snapshot of a timeline, or a bare position.
-        size: width and height of the layout in pixels.
-        measure: returns the size of a text.
-
-    Raises:
-        ValueError: the size is too small or too large.
-    """
-    game = shown if isinstance(shown, Game) else shown.game
-    return svg_text(picture(shown, size=size, measure=measure), title=game.config.title)
 
 
 def svg_text(drawing: Drawing, *, title: str = "", millimeters: tuple[float, float] | None = None) -> str:

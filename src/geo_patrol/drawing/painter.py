@@ -15,7 +15,7 @@ import pygame
 from numpy.typing import NDArray
 from pygame import gfxdraw
 
-from geo_patrol.scenes.shapes import (
+from geo_patrol.drawing.shapes import (
     Box,
     Circle,
     Color,
