@@ -12,7 +12,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from geo_patrol.errors import GeoPatrolError
+
 _temporary_paths: set[Path] = set()
+
+
+def expand_user(path: str | Path) -> str:
+    """Return a path with a home directory in place of a leading ``~`` or ``~name``.
+
+    Raises:
+        GeoPatrolError: there is no such user, or no home directory is known.
+    """
+    expanded = os.path.expanduser(path)  # noqa: PTH111 - pathlib takes ./~ for ~
+    if expanded.startswith("~"):
+        user = Path(expanded).parts[0][1:]
+        raise GeoPatrolError(
+            f"{path}: {f'there is no user {user!r}' if user else 'no home directory is known, set HOME'}"
+        )
+    return expanded
 
 
 def read_limited(path: str | Path, max_bytes: int) -> bytes:
@@ -49,8 +66,8 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces the target when the block ends without an error.
 
     Args:
-        target: the file to write. The temporary file is in the same folder and its name ends like the target's, because
-            many writers take the format from it.
+        target: the file to write. The temporary file is in the same folder and has the target's suffix, because many
+            writers take the format from it.
 
     Raises:
         OSError: the target cannot be written; names the target, not the temporary file.
@@ -60,7 +77,8 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected", str(target))
-    temporary = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+    # Not the whole name, which may be as long as the file system allows; a suffix that long is no format.
+    temporary = path.with_name(f".{secrets.token_hex(8)}{path.suffix[:20]}")
     try:
         temporary.touch(exist_ok=False)
     except OSError as error:

@@ -55,7 +55,7 @@ def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
     for name in names:
         pieces = _SEPARATORS.split(name)
         for piece, before in zip(pieces, ["", "", *pieces], strict=False):
-            path = Path(piece).expanduser()
+            path = Path(os.path.expanduser(piece))  # noqa: PTH111 - unlike pathlib, accepts unknown users
             is_file = bool(PurePath(piece).suffix or os.sep in piece) and path.is_file()
             if is_file or (before == _FOLDER_KIND and path.is_dir()):
                 mentioned[piece] = path

@@ -13,6 +13,7 @@ from typing import Any
 
 from geo_patrol.agents.protocol import Agent, check_agent, describe_error
 from geo_patrol.errors import AgentError, suggest
+from geo_patrol.files import expand_user
 
 _FORM = "it must be path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"
 
@@ -70,7 +71,7 @@ def import_file(path: Path) -> ModuleType:
         NotFoundError: there is no such file.
         Exception: whatever the file raises.
     """
-    path = path.expanduser().resolve()
+    path = Path(expand_user(path)).resolve()
     if not path.is_file():
         raise NotFoundError(f"there is no file {str(path)!r}; {_FORM}")
     _append_to_path(path.parent)

@@ -23,7 +23,7 @@ from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.observe import ENCODINGS, Encoding, observation_size
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError, MissingPackageError, PolicyError, optional_import, show
-from geo_patrol.files import read_limited
+from geo_patrol.files import expand_user, read_limited
 
 __all__ = ["Network", "NetworkAgent", "TorchNetwork", "is_network", "load_network"]
 
@@ -173,7 +173,7 @@ class OnnxNetwork:
         with optional_import("onnx"):
             import onnx  # noqa: PLC0415 - an extra
             import onnxruntime  # noqa: PLC0415
-        content = read_limited(Path(path).expanduser(), MAX_FILE_SIZE)
+        content = read_limited(expand_user(path), MAX_FILE_SIZE)
         if len(content) > MAX_FILE_SIZE:
             raise PolicyError(f"the file has more than {MAX_FILE_SIZE:,} bytes")
         _check_complete(onnx, content)
@@ -327,7 +327,7 @@ def load_torch_network(source: str) -> TorchNetwork:
     path, attribute = (source, "") if is_script else split_location(source) or ("", "")
     if not path.endswith((".py", SCRIPT_SUFFIX)):
         raise PolicyError(f"its name must be torch:FILE.py:make or torch:FILE{SCRIPT_SUFFIX}")
-    file = Path(path).expanduser()
+    file = Path(expand_user(path))
     if not file.is_file():
         raise NotFoundError(f"there is no file {path!r}")
     with optional_import("train"):
@@ -404,7 +404,7 @@ def load_rllib_network(source: str) -> RLlibNetwork:
         PolicyError: it holds something else, or several modules.
         Exception: whatever the code in the checkpoint raises.
     """
-    folder = _find_module(Path(source).expanduser().resolve())
+    folder = _find_module(Path(expand_user(source)).resolve())
     with optional_import("rllib"):
         from ray.rllib.core.rl_module.rl_module import RLModule  # noqa: PLC0415 - an extra
     return RLlibNetwork(RLModule.from_checkpoint(str(folder)))

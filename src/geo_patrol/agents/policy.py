@@ -22,7 +22,7 @@ from geo_patrol.engine import observe
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import GUARD, NOOP, NUM_SIDES, ORDERS, SATELLITES, SHOOT
 from geo_patrol.errors import PolicyError, show
-from geo_patrol.files import atomic_path, read_limited
+from geo_patrol.files import atomic_path, expand_user, read_limited
 from geo_patrol.games import Games
 
 __all__ = ["MixtureAgent", "PolicyAgent"]
@@ -800,12 +800,13 @@ def load_policies(source: str | Path) -> Policies:
     if str(source) in shipped:
         file = _DATA / f"{source}{SUFFIX}"
         return parse_policies(file.read_bytes(), file.name)
-    if not Path(source).is_file():
+    path = expand_user(source)
+    if not Path(path).is_file():
         raise PolicyError(
             f"there is no policy {str(source)!r}; a policy is the path of a file of weights, or one of those that come with "
             f"the package: {', '.join(shipped)}"
         )
-    return read_policies(source)
+    return read_policies(path)
 
 
 def _load(source: str | Path | Weights) -> tuple[Sequence[Weights], NDArray[np.int16], tuple[int, ...]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.errors import AgentError, SolvingError
+from geo_patrol.files import expand_user
 from geo_patrol.game import Game
 from geo_patrol.solving import REWARDS, GameSolution, Reward, Strategy, read_solution
 
@@ -89,4 +90,6 @@ def read_solved(text: str = "") -> SolvedAgent:
     path = text.removesuffix(SCORE)
     if not path:
         raise SolvingError("agent 'solved' needs the file that geo-patrol solve has written: 'solved:FILE'")
-    return SolvedAgent(read_solution(path), "score" if text.endswith(SCORE) else "outcome", f"solved:{text}")
+    return SolvedAgent(
+        read_solution(expand_user(path)), "score" if text.endswith(SCORE) else "outcome", f"solved:{text}"
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from geo_patrol.cli.options import NoBrowser, OverridesOption, Port
+from geo_patrol.cli.options import NoBrowser, OverridesOption, Port, user_file
 from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors, progress_bar
 
 if TYPE_CHECKING:
@@ -30,13 +30,18 @@ _Mission: TypeAlias = Annotated[
     str, typer.Option("--mission", "-m", metavar="NAME|PATH", help='A mission\'s name, a TOML file, or "random".')
 ]
 _Save: TypeAlias = Annotated[
-    str | None, typer.Option("--save", metavar="FILE", help="Write the flight as .svg, .pdf, .png or .txt.")
+    str | None,
+    typer.Option("--save", parser=user_file, metavar="FILE", help="Write the flight as .svg, .pdf, .png or .txt."),
 ]
 _BlankMap: TypeAlias = Annotated[
-    str | None, typer.Option("--blank-map", metavar="FILE", help="Write the empty map, to print: .svg, .pdf or .png.")
+    str | None,
+    typer.Option(
+        "--blank-map", parser=user_file, metavar="FILE", help="Write the empty map, to print: .svg, .pdf or .png."
+    ),
 ]
 _ScoreSheet: TypeAlias = Annotated[
-    str | None, typer.Option("--score-sheet", metavar="FILE", help="Write an empty score sheet, to print.")
+    str | None,
+    typer.Option("--score-sheet", parser=user_file, metavar="FILE", help="Write an empty score sheet, to print."),
 ]
 
 

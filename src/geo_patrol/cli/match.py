@@ -51,9 +51,15 @@ def match(
     ] = 1000,
     seed: options.Seed = None,
     json: options.Json = None,
-    csv: Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write a row per game as CSV.")] = None,
+    csv: Annotated[
+        str | None,
+        typer.Option("--csv", parser=options.user_file, metavar="FILE|-", help="Write a row per game as CSV."),
+    ] = None,
     save: Annotated[
-        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save all games to a new replay file.")
+        str | None,
+        typer.Option(
+            "--save", parser=options.user_file, metavar="FOLDER|FILE", help="Save all games to a new replay file."
+        ),
     ] = None,
     ray: options.Ray = None,
     move_time: options.MoveTime = 0.1,

@@ -12,7 +12,7 @@ import typer
 
 from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_folder, check_output, progress_bar, write_json
 from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.files import atomic_path
+from geo_patrol.files import atomic_path, expand_user
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,20 @@ ANY_AGENT = (
     "search:10ms, solved:FILE; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER"
 )
 """Help text: the names of agents."""
+
+
+def user_path(path: str | Path) -> Path:
+    """Read the path of an argument or an option: shells leave the ``~`` of ``--out=~/x`` as it is."""
+    return Path(user_file(str(path)))
+
+
+def user_file(path: str) -> str:
+    """Read such a path where more than that matters: ``-``, or a slash at the end of a folder."""
+    try:
+        return expand_user(path)
+    except GeoPatrolError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 ConfigOption: TypeAlias = Annotated[
     str, typer.Option("--config", "-c", metavar="NAME|PATH", help="A preset's name, or a TOML file.")
@@ -55,13 +69,17 @@ MoveTime: TypeAlias = Annotated[
 ]
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="DIR", help="Folder for games and tables; the same command resumes."),
+    typer.Option(
+        "--out", "-o", parser=user_path, metavar="DIR", help="Folder for games and tables; the same command resumes."
+    ),
 ]
 NoBrowser: TypeAlias = Annotated[bool, typer.Option("--no-browser", help="Only print the address of the page.")]
 Port: TypeAlias = Annotated[
     int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port of the page; a free one by default.")
 ]
-Json: TypeAlias = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write the results as JSON.")]
+Json: TypeAlias = Annotated[
+    str | None, typer.Option("--json", parser=user_file, metavar="FILE|-", help="Write the results as JSON.")
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
 
 

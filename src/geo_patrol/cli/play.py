@@ -2,13 +2,23 @@
 
 import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 from urllib.parse import urlencode
 
 import typer
 
-from geo_patrol.cli.options import ANY_AGENT, ConfigOption, NoBrowser, OverridesOption, Port, load_agent
+from geo_patrol.cli.options import (
+    ANY_AGENT,
+    ConfigOption,
+    NoBrowser,
+    OverridesOption,
+    Port,
+    load_agent,
+    user_file,
+    user_path,
+)
 from geo_patrol.cli.output import InputError, bad_input, plain_errors
 from geo_patrol.errors import suggest
 from geo_patrol.sides import SIDES
@@ -200,10 +210,16 @@ def play(
     ] = False,
     save: Annotated[
         str | None,
-        typer.Option("--save", metavar="FOLDER|FILE", help="Where games are saved; by default in your own folder."),
+        typer.Option(
+            "--save",
+            parser=user_file,
+            metavar="FOLDER|FILE",
+            help="Where games are saved; by default in your own folder.",
+        ),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="FILE", help="Continue the interrupted game of a replay.")
+        Path | None,
+        typer.Option("--resume", parser=user_path, metavar="FILE", help="Continue the interrupted game of a replay."),
     ] = None,
     no_browser: NoBrowser = False,
     port: Port = 0,
@@ -221,11 +237,15 @@ def play(
     if resume is not None:
         _refuse_beside_resume(asked)
     if text:
-        _play(GameSaver.resume(resume) if resume else _start(side, against, config, overrides, seed, save))
+        with ExitStack() as stack:
+            _play(
+                GameSaver.resume(resume) if resume else _start(side, against, config, overrides, seed, save, stack),
+                stack,
+            )
         return
     from geo_patrol.cli.serve import open_page
 
-    folder = None if save is None else Path(save).expanduser()
+    folder = None if save is None else Path(save)
     if folder is not None and folder.suffix:
         raise InputError(f"--save {save}: the page keeps games in a folder; a file is for --text")
     own: frozenset[str] = frozenset()
@@ -317,15 +337,21 @@ def _table_address(table: str, side: str, keys: "Mapping[Side, str]") -> str:
 
 
 def _start(
-    side: str, against: str, config: str, overrides: list[str] | None, seed: int | None, save: str | None
+    side: str,
+    against: str,
+    config: str,
+    overrides: list[str] | None,
+    seed: int | None,
+    save: str | None,
+    stack: ExitStack,
 ) -> GameSaver:
-    """Start a new game at the terminal, and its file."""
+    """Start a new game at the terminal, and its file, which is in a folder of the stack if there is no better place."""
+    from geo_patrol.cli.serve import games_folder
+
     agent, resolved = _read_new(side, against, config, overrides, seed)
     agents = (None, agent) if side == "alpha" else (agent, None)
     live = start_game(resolved, None, agents, seed, has_window=False)
-    from geo_patrol.replays import saved_games_folder
-
-    return GameSaver.create(f"{saved_games_folder()}/" if save is None else save, live)
+    return GameSaver.create(f"{games_folder(stack)}/" if save is None else save, live)
 
 
 def _options_used(context: typer.Context) -> list[str]:
@@ -341,13 +367,13 @@ def _refuse_beside_resume(asked: list[str]) -> None:
         raise InputError(f"--resume goes on in its file: leave {' and '.join(flags)} out")
 
 
-def _play(saver: GameSaver) -> None:
-    """Play at the terminal, and say where the game is."""
+def _play(saver: GameSaver, stack: ExitStack) -> None:
+    """Play at the terminal, close the stack, and say where the game is if it is still there."""
     from geo_patrol.textplay import Quit, play_text
 
     alpha, bravo = saver.live.timeline.names
     try:
-        with saver:
+        with stack, saver:
             print(f"{alpha} (alpha) against {bravo} (bravo), seed {saver.live.seed}. ? for help, q to leave.")
             play_text(saver.live)
     except Quit:
@@ -367,7 +393,8 @@ def watch(
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,
     save: Annotated[
-        str | None, typer.Option("--save", metavar="FOLDER|FILE", help="Save the game to a new replay file.")
+        str | None,
+        typer.Option("--save", parser=user_file, metavar="FOLDER|FILE", help="Save the game to a new replay file."),
     ] = None,
 ) -> None:
     """Watch two agents play a game, phase by phase, and go back and forth in it.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from geo_patrol.cli.options import ConfigOption, OverridesOption
+from geo_patrol.cli.options import ConfigOption, OverridesOption, user_path
 from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors
 
 if TYPE_CHECKING:
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 def print_sheets(
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE.pdf|DIR", help="A PDF, or a folder for an SVG of each sheet."),
+        typer.Option(
+            "--output",
+            "-o",
+            parser=user_path,
+            metavar="FILE.pdf|DIR",
+            help="A PDF, or a folder for an SVG of each sheet.",
+        ),
     ],
     config: ConfigOption = "geo_patrol",
     overrides: OverridesOption = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from geo_patrol.cli.options import user_file, user_path
 from geo_patrol.cli.output import (
     FAILED,
     STDOUT,
@@ -46,11 +47,19 @@ _Pdf: TypeAlias = Annotated[
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="For --png, --svg or --pdf; named after FILE by default."),
+    typer.Option(
+        "--output",
+        "-o",
+        parser=user_path,
+        metavar="FILE",
+        help="For --png, --svg or --pdf; named after FILE by default.",
+    ),
 ]
 _Html: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write all games, or that of --game, as one page for browsers."),
+    typer.Option(
+        "--html", parser=user_path, metavar="FILE", help="Write all games, or that of --game, as one page for browsers."
+    ),
 ]
 _Size: TypeAlias = Annotated[
     str | None, typer.Option("--size", metavar="WxH", help="Of pictures and films: 1280x720, a GIF 800x450.")
@@ -62,11 +71,17 @@ _Rows: TypeAlias = Annotated[
 
 @plain_errors
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay: .jsonl, .jsonl.gz or .jsonl.zst.")],
+    file: Annotated[
+        Path, typer.Argument(parser=user_path, metavar="FILE", help="A replay: .jsonl, .jsonl.gz or .jsonl.zst.")
+    ],
     game: _Game = None,
     text: Annotated[bool, typer.Option("--text", help="Print the game turn by turn instead of a window.")] = False,
-    gif: Annotated[Path | None, typer.Option("--gif", metavar="FILE", help="Write the game as a GIF.")] = None,
-    mp4: Annotated[Path | None, typer.Option("--mp4", metavar="FILE", help="Write the game as a film.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option("--gif", parser=user_path, metavar="FILE", help="Write the game as a GIF.")
+    ] = None,
+    mp4: Annotated[
+        Path | None, typer.Option("--mp4", parser=user_path, metavar="FILE", help="Write the game as a film.")
+    ] = None,
     png: _Png = None,
     svg: _Svg = None,
     pdf: _Pdf = None,
@@ -76,7 +91,9 @@ def replay(
     speed: Annotated[
         float, typer.Option("--speed", metavar="X", min=0.1, max=20, help="Of films: 2 is twice as fast.")
     ] = 1.0,
-    csv: Annotated[str | None, typer.Option("--csv", metavar="FILE|-", help="Write all games as CSV.")] = None,
+    csv: Annotated[
+        str | None, typer.Option("--csv", parser=user_file, metavar="FILE|-", help="Write all games as CSV.")
+    ] = None,
     rows: _Rows = "games",
     check: Annotated[bool, typer.Option("--check", help="Check all games of the file against the rules.")] = False,
 ) -> None:
@@ -287,9 +304,15 @@ def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
 
 @plain_errors
 def report(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Replays, .jsonl, .jsonl.gz or .jsonl.zst.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(parser=user_path, metavar="FILE...", help="Replays, .jsonl, .jsonl.gz or .jsonl.zst."),
+    ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The page; an existing file is replaced.")
+        str,
+        typer.Option(
+            "--output", "-o", parser=user_file, metavar="FILE", help="The page; an existing file is replaced."
+        ),
     ] = "report.html",
     title: Annotated[
         str | None, typer.Option("--title", help="Title of the page; the files' names by default.")
@@ -326,7 +349,8 @@ def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
 @plain_errors
 def verify(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Recorded games (.jsonl, .jsonl.gz) or odds (.json).")
+        list[Path],
+        typer.Argument(parser=user_path, metavar="FILE...", help="Recorded games (.jsonl, .jsonl.gz) or odds (.json)."),
     ],
 ) -> None:
     """Replay recorded games and odds, and report where the engine differs.

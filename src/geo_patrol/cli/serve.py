@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from geo_patrol.cli.options import ANY_AGENT, load_agent
+from geo_patrol.cli.options import ANY_AGENT, load_agent, user_path
 from geo_patrol.cli.output import InputError, plain_errors
 from geo_patrol.errors import GeoPatrolError, show
 
@@ -31,7 +31,10 @@ def serve(
         typer.Option("--name", metavar="HOST", help="A name under which it is reached, behind a proxy; repeatable."),
     ] = None,
     data: Annotated[
-        Path, typer.Option("--data", metavar="FOLDER", help="Where games are stored; the same folder continues them.")
+        Path,
+        typer.Option(
+            "--data", parser=user_path, metavar="FOLDER", help="Where games are stored; the same folder continues them."
+        ),
     ] = Path("geo_patrol_games"),
     max_tables: Annotated[
         int, typer.Option("--max-tables", min=1, metavar="N", help="Maximum number of games in progress.")
@@ -148,7 +151,7 @@ def open_page(
     )
 
     with ExitStack() as stack:
-        data = _games_folder(folder, stack)
+        data = folder or games_folder(stack)
 
         def tell(address: str) -> None:
             typer.echo(address, err=True)
@@ -188,20 +191,21 @@ def open_page(
         raise page.failure
 
 
-def _games_folder(folder: Path | None, stack: ExitStack) -> Path:
-    """Return the folder for games; one that lasts as long as the command if the person's own cannot be written."""
+def games_folder(stack: ExitStack) -> Path:
+    """Return the person's own folder for games; one that lasts as long as the command if that cannot be written."""
     from geo_patrol.replays import saved_games_folder
 
-    if folder is not None:
-        return folder
-    own = saved_games_folder()
     try:
+        own = saved_games_folder()
         own.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=own):
             return own
+    except GeoPatrolError as error:
+        reason = str(error)
     except OSError as error:
-        typer.echo(f"Games are not saved: {own}: {error.strerror}.", err=True)
-        return Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        reason = f"{own}: {error.strerror}"
+    typer.echo(f"Games are not saved: {reason}.", err=True)
+    return Path(stack.enter_context(tempfile.TemporaryDirectory()))
 
 
 def _allow_files() -> None:

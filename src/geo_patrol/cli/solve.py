@@ -25,7 +25,14 @@ def solve(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A preset's name, or a TOML file: duel, skirmish.")],
     overrides: options.OverridesOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Save the solution, for the agent solved:FILE.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            parser=options.user_path,
+            metavar="FILE",
+            help="Save the solution, for the agent solved:FILE.",
+        ),
     ] = None,
     max_positions: Annotated[
         int, typer.Option(metavar="N", min=1, help="Refuse games that may have more positions.")
@@ -97,7 +104,12 @@ _Bravo: TypeAlias = Annotated[str | None, typer.Option("--bravo", metavar="ORDER
 
 @output.plain_errors
 def odds(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A replay, or a saved game: the JSON of Game.save.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.user_path, metavar="FILE", help="A replay, or a saved game: the JSON of Game.save."
+        ),
+    ],
     turn: _Turn = None,
     game: _Number = 0,
     alpha: _Alpha = None,

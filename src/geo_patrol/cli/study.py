@@ -58,10 +58,19 @@ _DryRun: TypeAlias = Annotated[
     bool, typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes.")
 ]
 _Csv: TypeAlias = Annotated[
-    str | None, typer.Option("--csv", metavar="FILE", help="Write a row per cell, pair of agents and measure as CSV.")
+    str | None,
+    typer.Option(
+        "--csv",
+        parser=options.user_file,
+        metavar="FILE",
+        help="Write a row per cell, pair of agents and measure as CSV.",
+    ),
 ]
 _Parquet: TypeAlias = Annotated[
-    str | None, typer.Option("--parquet", metavar="FILE", help="Write the same as Parquet; needs the extra study.")
+    str | None,
+    typer.Option(
+        "--parquet", parser=options.user_file, metavar="FILE", help="Write the same as Parquet; needs the extra study."
+    ),
 ]
 _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of all games.")]
 _SCRIPTED = ["scripted"]
@@ -75,7 +84,12 @@ _PAIR_HEADING = "alpha / bravo"
 @output.plain_errors
 def run_study(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.toml", help="The study file, or a study of the package: case2_defenders.")
+        Path,
+        typer.Argument(
+            parser=options.user_path,
+            metavar="FILE.toml",
+            help="The study file, or a study of the package: case2_defenders.",
+        ),
     ],
     processes: options.Processes = None,
     ray: options.Ray = None,
@@ -387,8 +401,8 @@ def _duration(seconds: float) -> str:
 @study.command(short_help="Compare two studies, cell by cell.")
 @output.plain_errors
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
-    second: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of another one.")],
+    first: Annotated[Path, typer.Argument(parser=options.user_path, metavar="DIR", help="Folder of a study.")],
+    second: Annotated[Path, typer.Argument(parser=options.user_path, metavar="DIR", help="Folder of another one.")],
     measure: Annotated[
         list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as alpha wins; may be repeated.")
     ] = None,
@@ -486,13 +500,23 @@ def _agents(alpha: str, bravo: str) -> str:
 @study.command(short_help="Write one HTML page about a study, and its figures.")
 @output.plain_errors
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study that was played.")],
+    folder: Annotated[
+        Path, typer.Argument(parser=options.user_path, metavar="DIR", help="Folder of a study that was played.")
+    ],
     target: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page; DIR/report.html by default.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", parser=options.user_path, metavar="FILE", help="The page; DIR/report.html by default."
+        ),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option("--figures", metavar="DIR", help="Where figures go as SVG and PDF; DIR/figures by default."),
+        typer.Option(
+            "--figures",
+            parser=options.user_path,
+            metavar="DIR",
+            help="Where figures go as SVG and PDF; DIR/figures by default.",
+        ),
     ] = None,
     width: Annotated[
         float,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from geo_patrol.errors import ConfigError, show, suggest
-from geo_patrol.files import read_limited
+from geo_patrol.files import expand_user, read_limited
 
 
 @dataclass(frozen=True)
@@ -325,11 +325,11 @@ class Layers(Generic[_T]):
         if name in names:
             return self._path_of(name)
         try:
-            path = Path(source).expanduser()
+            path = Path(expand_user(source))
             path = path if folder is None else folder / path
             if path.is_file():
                 return path
-        except (OSError, ValueError, RuntimeError) as error:  # too long, no text of a path, no such home
+        except (OSError, ValueError) as error:  # too long, no text of a path, no such home
             raise ConfigError(f"{self._file} {show(name)} cannot be looked for: {error}") from None
         listed = ", ".join(names)
         if not path.suffix and "/" not in name and "\\" not in name:

@@ -29,7 +29,7 @@ from geo_patrol.evaluation.campaign import CampaignOptions, check_options, diges
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
-from geo_patrol.files import read_limited
+from geo_patrol.files import expand_user, read_limited
 
 _MAX_BYTES = 1 << 20
 _FINGERPRINT_GAMES = 4
@@ -283,7 +283,7 @@ def read_result(path: Path | str) -> ArenaResult:
         ArenaError: it is no such file, or of another arena.
         OSError: it cannot be read.
     """
-    content = read_limited(path, _MAX_BYTES)
+    content = read_limited(expand_user(path), _MAX_BYTES)
     if len(content) > _MAX_BYTES:
         raise ArenaError(f"{path} is larger than a result of the arena")
     try:

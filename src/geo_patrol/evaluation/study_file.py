@@ -32,6 +32,7 @@ from geo_patrol.config.toml_files import (
     study_names,
 )
 from geo_patrol.errors import ConfigError, optional_import, printable, show, suggest
+from geo_patrol.files import expand_user
 from geo_patrol.games import check_seed
 from geo_patrol.sides import SIDES
 
@@ -589,7 +590,7 @@ def read_study_file(source: str | Path | Mapping[str, Any]) -> tuple[StudyFile, 
     """
     if isinstance(source, Mapping):
         return parse_study(source), Path.cwd()
-    path = config_path(f"studies/{source}") if str(source) in study_names() else Path(source).expanduser()
+    path = config_path(f"studies/{source}") if str(source) in study_names() else Path(expand_user(source))
     return parse_study(read_toml(path), path.name), path.parent
 
 

@@ -25,7 +25,7 @@ from pydantic_core import from_json, to_json
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS, GameConfig
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
-from geo_patrol.files import atomic_path, named_errors
+from geo_patrol.files import atomic_path, expand_user, named_errors
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Orders, Outcome, order_codes
 from geo_patrol.position import VISIBLE_FIELDS, Position
@@ -578,7 +578,7 @@ def save_path(target: str | Path, agents: str) -> Path:
     Raises:
         RecordingError: the file exists already, or its folder does not.
     """
-    path = Path(target).expanduser()
+    path = Path(expand_user(target))
     if path.is_dir() or str(target).endswith(("/", os.sep)) or not path.suffix:
         path.mkdir(parents=True, exist_ok=True)
         return _unused_path(path, agents)
@@ -600,8 +600,12 @@ def _unused_path(folder: Path, agents: str) -> Path:
 
 
 def saved_games_folder() -> Path:
-    """Return the default folder for games that are played by people."""
-    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "state"
+    """Return the default folder for games that are played by people.
+
+    Raises:
+        GeoPatrolError: no home directory is known.
+    """
+    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or expand_user("~/.local/state")
     return Path(base) / "geo_patrol" / "games"
 
 

@@ -12,6 +12,7 @@ from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig, list_faults, refuse, wrong_key
 from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
+from geo_patrol.files import expand_user
 
 SCRIPTED_OPPONENTS = (
     "random",
@@ -225,7 +226,20 @@ def parse_settings(description: str | None, argv: Sequence[str] | None = None) -
 def _argument_type(name: str, default: Any) -> dict[str, Any]:
     if isinstance(default, bool):
         return {"action": argparse.BooleanOptionalAction}
-    types = {"total_timesteps": int, "initial_policy": str, "eval_config": str, "opponent_weights": float}
+    types: dict[str, Any] = {
+        "out": _path,
+        "total_timesteps": int,
+        "initial_policy": str,
+        "eval_config": str,
+        "opponent_weights": float,
+    }
     if isinstance(default, tuple):
         return {"nargs": "*", "metavar": "NAME", "type": types.get(name, str)}
     return {"type": types.get(name, type(default)), "metavar": "VALUE"}
+
+
+def _path(text: str) -> Path:
+    try:
+        return Path(expand_user(text))
+    except GeoPatrolError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

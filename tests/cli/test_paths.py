@@ -1,0 +1,66 @@
+"""Paths in arguments and options of all commands: home directories."""
+
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from geo_patrol.cli.app import app
+
+
+def parameters(command, *names):
+    """Yield a command line for every argument and option of a command and its subcommands that names a file or a folder."""
+    for name, subcommand in getattr(command, "commands", {}).items():
+        yield from parameters(subcommand, *names, name)
+    for parameter in command.params:
+        if re.search("FILE|DIR|FOLDER", parameter.metavar or "") and "AGENT" not in parameter.metavar:
+            options = [option for option in parameter.opts if option.startswith("--")]
+            yield [*names, *options]
+
+
+PARAMETERS = list(parameters(typer.main.get_command(app)))
+
+
+def run(*arguments):
+    ran = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+    assert ran.exception is None or isinstance(ran.exception, SystemExit)
+    return ran
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=" ".join)
+def test_every_path_of_a_command_may_begin_with_a_home_directory(parameter):
+    ran = run(*parameter, "~nobody-of-that-name/x")
+    assert ran.exit_code == 2
+    assert "there is no user 'nobody-of-that-name'" in ran.output
+
+
+def test_the_search_for_paths_finds_them():
+    assert len(PARAMETERS) > 30
+
+
+def test_a_file_behind_an_equals_sign_is_written_into_the_home_directory(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert run("print", "--output=~/sheets/").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["sheets"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["configs", "~nobody-of-that-name/x.toml"],
+        ["match", "idle", "idle", "--games", "2", "--json=~nobody-of-that-name/x"],
+        ["match", "~nobody-of-that-name/bot.py:Mine", "idle", "--games", "2"],
+        ["match", "solved:~nobody-of-that-name/x", "idle", "--games", "2"],
+        ["match", "policy:~nobody-of-that-name/x", "idle", "--games", "2"],
+        ["match", "idle", "idle", "--games", "2", "--config", "~nobody-of-that-name/x.toml"],
+        ["arena", "~nobody-of-that-name/x.json"],
+        ["fly", "--mission", "~nobody-of-that-name/x.toml", "--text"],
+        ["study", "run", "~nobody-of-that-name/x.toml"],
+    ],
+)
+def test_the_home_directory_of_nobody_is_reported(arguments):
+    ran = run(*arguments)
+    assert ran.exit_code == 2, ran.output
+    assert "there is no user 'nobody-of-that-name'" in ran.output
