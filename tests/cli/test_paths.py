@@ -1,6 +1,9 @@
 """Paths in arguments and options of all commands: home directories."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -64,3 +67,43 @@ def test_the_home_directory_of_nobody_is_reported(arguments):
     ran = run(*arguments)
     assert ran.exit_code == 2, ran.output
     assert "there is no user 'nobody-of-that-name'" in ran.output
+
+
+WITHOUT_HOME = """
+import os, pwd
+
+os.environ.pop("HOME", None)
+os.environ.pop("XDG_STATE_HOME", None)
+
+def unknown(*_):
+    raise KeyError("uid not found")
+
+pwd.getpwuid = unknown
+{more}
+from geo_patrol_command import main; main()
+"""
+
+
+def run_without_home(*arguments, more="", stdin=""):
+    """Run a command as a user whom the system does not know, without HOME."""
+    command = [sys.executable, "-c", WITHOUT_HOME.format(more=more), *arguments]
+    return subprocess.run(command, input=stdin, env=os.environ, capture_output=True, text=True, check=False)
+
+
+NOT_SAVED = "Games are not saved: ~/.local/state: no home directory is known, set HOME."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="users of POSIX")
+def test_a_game_at_the_terminal_needs_no_home_directory():
+    done = run_without_home("play", "--text", "--against", "random", "--seed", "1", stdin="rest\nq\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == NOT_SAVED
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="users of POSIX")
+@pytest.mark.parametrize("command", ["play", "learn", "fly"])
+def test_pages_need_no_home_directory(command):
+    more = "from geo_patrol.server.local import LocalPage; LocalPage.run = lambda *_: None"
+    done = run_without_home(command, "--no-browser", more=more)
+    assert done.returncode == 0, done.stderr
+    assert NOT_SAVED in done.stderr
