@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.protocol import (
     Agent,
-    SeededAgent,
-    call_agent,
     compute_actions,
     copy_games,
-    is_planner,
     is_stateless,
     reset_agent,
+    takes_keys,
 )
 from geo_patrol.agents.registry import as_agent
 from geo_patrol.engine import rng, steps
@@ -33,7 +31,7 @@ class SeatedAgent:
         agent: the agent.
         name: what messages call it.
         side: 0 alpha, 1 bravo.
-        generator: the source of its randomness; None for a ``SeededAgent`` that draws from the games' own streams.
+        generator: the source of its randomness; None for an agent that takes keys, from the games' own streams.
     """
 
     agent: Agent
@@ -82,11 +80,9 @@ class AgentPair:
         both_sides = outputs.tokens if agent.observation == "tokens" else outputs.onehot
         observations = both_sides.reshape(n, NUM_SIDES, -1)[:, player.side].copy()
         masks = outputs.masks.reshape(n, NUM_SIDES, *outputs.masks.shape[1:])[:, player.side].copy()
-        if player.generator is None:
-            keys = rng.next_keys(self._games.state.choices["stream"])
-            return call_agent(agent, name, "act_seeded", n, observations, masks, keys)
+        randomness = player.generator or rng.next_keys(self._games.state.choices["stream"])
         return compute_actions(
-            agent, name, observations, masks, player.generator, lambda: copy_games(self._games), player.side
+            agent, name, observations, masks, randomness, lambda: copy_games(self._games), player.side
         )
 
 
@@ -117,9 +113,7 @@ def play_out(games: Games, alpha: str | Agent, bravo: str | Agent, max_phases: i
                 agent,
                 f"{agent.name} ({SIDES[side]})",
                 side,
-                None
-                if isinstance(agent, SeededAgent) and not is_planner(agent)
-                else np.random.default_rng(rng.next_keys(streams)),
+                None if takes_keys(agent) else np.random.default_rng(rng.next_keys(streams)),
             )
             for side, agent in enumerate(agents)
         ],

@@ -1,12 +1,19 @@
-"""The agent protocols, and the functions through which the package calls agents."""
+"""The agent protocols, and the functions through which the package calls agents.
+
+Everything that plays asks agents by ``compute_actions``: by ``plan`` if the agent has it, otherwise by ``act_seeded`` if it has
+that, otherwise by ``act``.
+"""
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.agents.scripted.script import sample_keys
 from geo_patrol.engine.observe import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.errors import AgentError, show
@@ -57,8 +64,9 @@ class Agent(Protocol):
 class SeededAgent(Agent, Protocol):
     """A stateless agent that chooses each row's orders from that row's observation and random key alone.
 
-    The vector environment derives the keys from each game's own random stream, so a game plays the same in a batch of
-    any size and on any number of threads. ``act_seeded`` is called from several threads at once.
+    Environments derive the keys from each game's own random stream, so a game plays the same in a batch of any size and on
+    any number of threads; matches draw them from the agent's generator. ``act_seeded`` is called from several threads at
+    once, and instead of ``act``, unless a subclass overrides ``act`` alone.
     """
 
     def act_seeded(
@@ -70,7 +78,7 @@ class SeededAgent(Agent, Protocol):
 
 @runtime_checkable
 class PlanningAgent(Agent, Protocol):
-    """An agent that plans from the games themselves: wherever the package has them, it calls ``plan`` instead of ``act``."""
+    """An agent that plans from the games themselves: wherever the package has them, it calls ``plan`` and no other method."""
 
     def plan(
         self,
@@ -125,13 +133,35 @@ def is_planner(agent: Agent) -> TypeGuard[PlanningAgent]:
     return callable(getattr(agent, "plan", None)) and bool(getattr(agent, "plans", True))
 
 
+def is_seeded(agent: Agent) -> TypeGuard[SeededAgent]:
+    """Tell whether an agent chooses orders by ``act_seeded``: it has that method, and no subclass overrides ``act`` alone."""
+    found = _defines_act_seeded(type(agent))
+    return callable(getattr(agent, "act_seeded", None)) if found is None else found
+
+
+@lru_cache(maxsize=1024)
+def _defines_act_seeded(kind: type[Any]) -> bool | None:
+    """Return whether the class that last defined how agents act did so by ``act_seeded``; None if no class did."""
+    for base in kind.__mro__:
+        if "act_seeded" in vars(base):
+            return callable(vars(base)["act_seeded"])
+        if "act" in vars(base):
+            return False
+    return None
+
+
+def takes_keys(agent: Agent) -> TypeGuard[SeededAgent]:
+    """Tell whether an agent is asked by ``act_seeded`` where the games are at hand, so that it needs random keys."""
+    return is_seeded(agent) and not is_planner(agent)
+
+
 def is_stateless(agent: Agent) -> bool:
-    """Tell whether an agent keeps no state between calls: a ``SeededAgent``, or one whose ``stateless`` is true.
+    """Tell whether an agent keeps no state between calls: it acts by ``act_seeded``, or its ``stateless`` is true.
 
     A stateless agent is called with the rows of its own games only; another one with all rows of a batch, and with masks
     that allow noop alone in games of others.
     """
-    return isinstance(agent, SeededAgent) or bool(getattr(agent, "stateless", False))
+    return is_seeded(agent) or bool(getattr(agent, "stateless", False))
 
 
 def agent_name(agent: str | Agent) -> str:
@@ -168,20 +198,20 @@ def compute_actions(
     name: str,
     observations: NDArray[Any],
     action_masks: NDArray[np.int8],
-    generator: np.random.Generator,
+    randomness: np.random.Generator | NDArray[np.uint64],
     games: Callable[[], Sequence[Game]] | None = None,
     sides: int | NDArray[np.int64] = 0,
 ) -> NDArray[np.int64]:
-    """Return an agent's orders, (n, 11) int64, by its ``plan`` or its ``act``.
+    """Return an agent's orders, (n, 11) int64, by the first that it has of ``plan``, ``act_seeded`` and ``act``.
 
     Args:
         agent: any agent.
         name: what messages call it.
         observations: (n, size), in its encoding.
         action_masks: (n, 11, 28).
-        generator: the source of its randomness.
+        randomness: a generator; or random keys, (n,) uint64, for an agent that ``takes_keys``.
         games: returns the n games; only called for a ``PlanningAgent``, which receives forked copies. Without it,
-            ``act`` is called.
+            ``plan`` is not called.
         sides: the side of the agent in all games, or in each, (n,).
 
     Returns:
@@ -190,12 +220,41 @@ def compute_actions(
     Raises:
         AgentError: the agent raised an exception, or returned something else than orders.
     """
-    if games is None or not is_planner(agent):
-        return call_agent(agent, name, "act", len(action_masks), observations, action_masks, generator)
-    seeds = generator.integers(1 << 63, size=len(action_masks)).tolist()
-    of_rows = np.broadcast_to(np.asarray(sides, np.int64), len(seeds))
-    copies = [game.seen_by(SIDES[side]).fork(seed) for game, side, seed in zip(games(), of_rows, seeds, strict=True)]
-    return call_agent(agent, name, "plan", len(copies), copies, of_rows, observations, action_masks, generator)
+    n = len(action_masks)
+    if not isinstance(randomness, np.random.Generator):
+        return _call_for_orders(agent, name, "act_seeded", n, observations, action_masks, randomness)
+    if games is not None and is_planner(agent):
+        seeds = randomness.integers(1 << 63, size=n).tolist()
+        of_rows = np.broadcast_to(np.asarray(sides, np.int64), n)
+        copies = [
+            game.seen_by(SIDES[side]).fork(seed) for game, side, seed in zip(games(), of_rows, seeds, strict=True)
+        ]
+        return call_planner(agent, name, copies, of_rows, observations, action_masks, randomness)
+    if is_seeded(agent) and getattr(type(agent), "act_seeded", None) not in _UNUSED:
+        keys = sample_keys(randomness, n)
+        return _call_for_orders(agent, name, "act_seeded", n, observations, action_masks, keys)
+    return _call_for_orders(agent, name, "act", n, observations, action_masks, randomness)
+
+
+_UNUSED = (RandomAgent.act_seeded, IdleAgent.act_seeded)
+"""Where there is a generator, these agents draw from it by their ``act``, to the same effect: recorded matches depend on it."""
+
+
+def call_planner(
+    agent: PlanningAgent,
+    name: str,
+    games: Sequence[Game],
+    sides: NDArray[np.int64],
+    observations: NDArray[Any],
+    action_masks: NDArray[np.int8],
+    generator: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Return the orders of a planner, which receives these games themselves.
+
+    Raises:
+        AgentError: the agent raised an exception, or returned something else than orders.
+    """
+    return _call_for_orders(agent, name, "plan", len(games), games, sides, observations, action_masks, generator)
 
 
 def copy_games(batch: Games, rows: NDArray[np.int64] | None = None) -> list[Game]:
@@ -203,12 +262,8 @@ def copy_games(batch: Games, rows: NDArray[np.int64] | None = None) -> list[Game
     return [batch[row] for row in (range(len(batch)) if rows is None else rows.tolist())]
 
 
-def call_agent(agent: Agent, name: str, method: str, num_games: int, *arguments: Any) -> NDArray[np.int64]:
-    """Return the orders that a method of an agent chooses for a number of games, (num_games, 11) int64.
-
-    Raises:
-        AgentError: the agent raised an exception, or returned something else than orders.
-    """
+def _call_for_orders(agent: Agent, name: str, method: str, num_games: int, *arguments: Any) -> NDArray[np.int64]:
+    """Return the orders that a method of an agent chooses for a number of games, (num_games, 11) int64."""
     return check_actions(_call(agent, name, method, *arguments), name, num_games, method)
 
 

@@ -165,7 +165,7 @@ class OpponentTable:
             players = self._players(episodes.records["opponent"])
         views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
         for player in players:
-            if not isinstance(player.agent, protocol.SeededAgent):
+            if not protocol.takes_keys(player.agent):
                 self._act_at_once(episodes, player, *views[player.agent.observation], generator)
         pool.run(lambda shard: self._act_seeded(episodes, shards[shard], players, views))
 
@@ -209,16 +209,14 @@ class OpponentTable:
         players: list[_OpponentAgent],
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
-        """Get the actions of those opponents of a shard's games that act in the engine, or by keys."""
+        """Get the actions of those opponents of a shard's games that act in the engine, or take keys."""
         steps.choose_opponent_actions(shard, episodes.games.state.choices, episodes.records, self.choices)
         for opponent, agent, name in players:
             rows = _games_against(episodes, opponent, shard)
-            if len(rows) > 0 and isinstance(agent, protocol.SeededAgent):
+            if len(rows) > 0 and protocol.takes_keys(agent):
                 observations, masks = views[agent.observation]
                 keys = episodes.records["opponent_key"][rows]
-                actions = protocol.call_agent(
-                    agent, name, "act_seeded", len(rows), observations[rows], masks[rows], keys
-                )
+                actions = protocol.compute_actions(agent, name, observations[rows], masks[rows], keys)
                 episodes.records["opponent_actions"][rows] = actions
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from geo_patrol.agents import Agent
-from geo_patrol.agents.protocol import SeededAgent, call_agent, compute_actions
+from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
 from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
@@ -116,16 +116,18 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             ValueError: the seed is negative or not an integer, an option is not known, or the game has another
                 configuration or is over; nothing has changed then.
+            AgentError: the opponent raised an exception; there is no game then.
         """
         start = self._single.read_start(options)
         super().reset(seed=None if seed is None else check_seed(seed), options=options)
         self._seat = (
             int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
         )
-        self.opponent.reset(np.ones(1, np.bool_))
+        self._is_over = True
+        self._reset_opponent()
+        view = self._single.reset(seed, start)
         self._is_over = False
         self._display.side = SIDES[self._seat]
-        view = self._single.reset(seed, start)
         self._display.reset(self._single)
         return self._pack(view)
 
@@ -166,20 +168,19 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         observation, info = self._pack(view)
         return observation, reward, terminated, truncated, info
 
+    def _reset_opponent(self) -> None:
+        reset_agent(self.opponent, self.opponent.name, np.ones(1, np.bool_))
+
     def _opponent_action(self) -> NDArray[Any]:
         other = 1 - self._seat
         games = self._single.episodes.games
         observation = games.observe(self.opponent.observation)[:, other]
         masks = games.action_masks()[:, other]
-        if isinstance(self.opponent, SeededAgent):
-            keys = np.array([self._single.opponent_key()])
-            orders = call_agent(self.opponent, self.opponent.name, "act_seeded", len(keys), observation, masks, keys)
-        else:
-            orders = compute_actions(
-                self.opponent, self.opponent.name, observation, masks, self.np_random, lambda: [self.game()], other
-            )
-        checked: NDArray[np.int64] = orders[0]
-        return checked
+        randomness = np.array([self._single.opponent_key()]) if takes_keys(self.opponent) else self.np_random
+        orders: NDArray[np.int64] = compute_actions(
+            self.opponent, self.opponent.name, observation, masks, randomness, lambda: [self.game()], other
+        )[0]
+        return orders
 
     def set_variants(self, weights: str | Mapping[str, float]) -> None:
         """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
@@ -222,15 +223,16 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
         Raises:
             RecordingError: the data are damaged, or of another configuration.
+            AgentError: the opponent raised an exception.
         """
         data = check_saved(_SavedSolo, saved, "saved environment")
         single = self._single.restored(data.environment)
         generator = data.generator.restore()
+        self._reset_opponent()
         self._single, self.np_random, self._seat = single, generator, _SEATS.index(data.seat)
         self._is_over = single.is_over
         self._display.side = data.seat
         self._display.reset(single)
-        self.opponent.reset(np.ones(1, np.bool_))
 
     def view(self) -> tuple[Any, dict[str, Any]]:
         """Return observation and info as the game is now, as after ``restore``."""

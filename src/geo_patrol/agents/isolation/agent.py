@@ -130,7 +130,7 @@ class IsolatedAgent:
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Choose orders by the agent's ``act``."""
+        """Choose orders by the agent's ``act_seeded`` if it has that method, otherwise by its ``act``."""
         return self._choose("act", len(action_masks), generator, observations, action_masks)
 
     def plan(
@@ -148,7 +148,7 @@ class IsolatedAgent:
         self, method: str, num_games: int, generator: np.random.Generator, *arguments: Any
     ) -> NDArray[np.int64]:
         seconds = self._seconds(num_games) + (0.0 if self._has_decided else FIRST_SECONDS)
-        answer = self._request(method, seconds, num_games, generator, *arguments)
+        answer = self._request(method, seconds, *arguments, generator)
         if answer.orders is None or answer.generator is None:
             self._give_up(f"its answer to {method} had no orders")
         self._has_decided = True

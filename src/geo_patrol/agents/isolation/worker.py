@@ -13,7 +13,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from geo_patrol.agents.protocol import Agent, call_agent, is_planner, reset_agent
+from geo_patrol.agents.protocol import Agent, call_planner, compute_actions, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.errors import AgentError
@@ -83,9 +83,8 @@ def _answer(name: str, agent: Any, method: str, *arguments: Any) -> tuple[Agent,
     if method == "reset":
         reset_agent(agent, name, *arguments)
         return agent, Reply()
-    num_games, generator, *others = arguments
-    actions = call_agent(agent, name, method, num_games, *others, generator)  # the last argument of act and plan
-    state = SavedGenerator.model_validate(generator.bit_generator.state)
+    actions = (call_planner if method == "plan" else compute_actions)(agent, name, *arguments)
+    state = SavedGenerator.model_validate(arguments[-1].bit_generator.state)
     return agent, Reply(orders=actions.tolist(), generator=state)
 
 
