@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.loading import NotFoundError, find_attribute, import_file, split_location
+from geo_patrol.agents.loading import NotFoundError, find_attribute, import_file, release_with, split_location
 from geo_patrol.agents.policy import GREEDY, choose_orders, order_probabilities
 from geo_patrol.agents.protocol import describe_error
 from geo_patrol.agents.satellites import satellite_observations
@@ -334,8 +334,13 @@ def load_torch_network(source: str) -> TorchNetwork:
         import torch  # noqa: PLC0415 - an extra
     if is_script:
         return TorchNetwork(torch.jit.load(str(file), map_location="cpu"))
-    found = find_attribute(import_file(file), path, attribute)
-    return TorchNetwork(found if isinstance(found, torch.nn.Module) else found())
+    module = import_file(file)
+    found = find_attribute(module, path, attribute)
+    if isinstance(found, torch.nn.Module):
+        return TorchNetwork(found)
+    network = TorchNetwork(found())
+    release_with(network, module)
+    return network
 
 
 def _parameter_names(forward: Any) -> tuple[str, ...]:
