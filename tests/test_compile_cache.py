@@ -40,11 +40,11 @@ def run(tmp_path):
     """Run a compiled function for two types in a process of its own; return its output and error messages."""
     (tmp_path / "doubling.py").write_text(MODULE, encoding="utf-8")
 
-    def start(before=""):
+    def start(before="", first=""):
         paths = os.pathsep.join([str(tmp_path), *sys.path])
         environment = os.environ | {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
         environment.pop("COVERAGE_PROCESS_CONFIG", None)  # its files would be counted, and refused on a full disk
-        command = [sys.executable, "-c", f"import doubling\n{before}\ndoubling.main()"]
+        command = [sys.executable, "-c", f"{first}\nimport doubling\n{before}\ndoubling.main()"]
         result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stderr
         return result.stdout, result.stderr.splitlines()
@@ -116,9 +116,59 @@ def test_a_full_disk_lets_the_program_run_uncached(run):
     assert run()[0] == COMPILED
 
 
+READ_ONLY = """
+import os
+
+access = os.access
+os.access = lambda path, mode: access(path, mode) and not mode & os.W_OK
+"""
+
+
+def test_code_in_a_folder_that_cannot_be_written_is_used(run, tmp_path):
+    assert run(first=READ_ONLY)[0] == COMPILED
+    assert run()[0] == COMPILED
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    assert run(first=READ_ONLY) == (LOADED, [])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == before
+
+
+def test_what_a_read_only_folder_does_not_hold_is_stored_elsewhere(run, tmp_path):
+    run()
+    (folder,) = (tmp_path / "cache").iterdir()
+    for path in folder.rglob("*.1.nbc"):
+        path.unlink()
+    left = sorted(folder.rglob("*.nb?"))
+    own = tmp_path / "own"
+    several = f"""
+from pathlib import Path
+from geo_patrol import compile_cache
+
+compile_cache.CACHE_FOLDER = Path({str(own)!r})
+compile_cache.CACHE_FOLDERS = compile_cache.CACHE_FOLDER, Path({str(folder)!r})
+"""
+    assert run(first=several)[0] == COMPILED.replace("2\n", "1\n")
+    assert run(first=several) == (LOADED, [])
+    assert sorted(folder.rglob("*.nb?")) == left
+    assert len(list(own.rglob("*.nbc"))) == 1
+
+
+def test_the_first_folder_that_can_be_written_stores_and_the_others_are_read(tmp_path, monkeypatch):
+    bases = [tmp_path / name for name in ("package", "user")]
+    access = os.access
+    monkeypatch.setattr(compile_cache, "_cache_bases", lambda: bases)
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: access(path, mode) and not (mode & os.W_OK and path.parent == bases[0])
+    )
+    writable, folders = compile_cache._find_cache_folders()
+    assert [folder.parent for folder in folders] == [bases[1], bases[0]]
+    assert writable == folders[0]
+    monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and not mode & os.W_OK)
+    assert compile_cache._find_cache_folders() == (None, (folders[1], folders[0]))
+
+
 def test_a_folder_that_another_process_has_just_made_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    found = compile_cache._find_cache_folder()
+    found, _ = compile_cache._find_cache_folders()
     assert found is not None
     is_dir = Path.is_dir
     asked = []
@@ -131,7 +181,7 @@ def test_a_folder_that_another_process_has_just_made_is_used(tmp_path, monkeypat
         return is_dir(path, **options)
 
     monkeypatch.setattr(Path, "is_dir", not_yet)
-    assert compile_cache._find_cache_folder() == found
+    assert compile_cache._find_cache_folders() == (found, (found,))
     assert asked
 
 

@@ -12,7 +12,7 @@ import numba.core.dispatcher
 import numba.core.event
 from numba.extending import register_jitable
 
-from geo_patrol.compile_cache import CACHE_FOLDER, CheckedCache
+from geo_patrol.compile_cache import CACHE_FOLDER, CACHE_FOLDERS, CheckedCache
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -24,7 +24,7 @@ def jit(function: _Function) -> _Function:
     it again.
     """
     dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]  # the stubs lack an option
-    if CACHE_FOLDER is not None:
+    if CACHE_FOLDERS:
         dispatcher._cache = CheckedCache(function)  # noqa: SLF001 - Numba has no way to choose a cache
     return cast("_Function", dispatcher)
 

@@ -6,15 +6,19 @@ Ctrl-C would print a traceback during that time, and NumPy would start its threa
 
 import os
 import signal
+from contextlib import suppress
 
+SIGNALLED = 128
+"""Added to the number of a signal in exit statuses, as in shells."""
 INTERRUPTED = 130
-"""The exit status after Ctrl-C, as in shells."""
+"""The exit status after Ctrl-C."""
 
 
-def leave(_signal: int = signal.SIGINT, _frame: object = None) -> None:
-    """Print that the program was interrupted, and end it immediately."""
-    os.write(2, b"geo-patrol: interrupted\n")  # sys.stderr may be in the middle of a write
-    os._exit(INTERRUPTED)
+def leave(number: int = signal.SIGINT, _frame: object = None) -> None:
+    """Print that the program was interrupted, and end it immediately, with the exit status that shells give a signal."""
+    with suppress(OSError):  # the terminal may be gone
+        os.write(2, b"geo-patrol: interrupted\n")  # sys.stderr may be in the middle of a write
+    os._exit(SIGNALLED + number)
 
 
 def leave_on_interrupt() -> None:

@@ -1,6 +1,7 @@
 """Ctrl-C at any moment of a command: one line, exit status 130, no traceback."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,38 @@ def test_while_code_is_compiled_or_loaded(tmp_path):
     assert (ran.returncode, ran.stdout) == (130, "")
     assert ran.stderr.endswith("geo-patrol: interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def ending(name, number):
+    """Patch a function to send the process a signal twice, as timeout does, to it and to its group."""
+    send = f"(os.kill(os.getpid(), {number:d}), os.kill(os.getpid(), {number:d}), time.sleep(1))"
+    return f"import os, time; from unittest import mock\nmock.patch({name!r}, lambda *_, **__: {send}).start()\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("called", "arguments"),
+    [
+        ("geo_patrol.evaluation.executors.play_chunk", ["match", "idle", "random", "-n", "2", "--save", "x.jsonl"]),
+        ("geo_patrol.replays.files.LineStream.write", ["match", "idle", "random", "-n", "2", "--save", "x.jsonl.gz"]),
+        ("json.dump", ["match", "idle", "random", "-n", "2", "--json", "x.json"]),
+        ("geo_patrol.textplay.play_text", ["play", "--text", "--against", "random", "--save", "x.jsonl.zst"]),
+        ("geo_patrol.cli.print._write_pdf", ["print", "--output", "x.pdf"]),
+    ],
+)
+def test_a_file_that_is_being_written_is_removed(number, called, arguments, tmp_path):
+    target = tmp_path / arguments.pop()
+    ran = run(ending(called, number) + START, *arguments, target)
+    assert (ran.returncode, ran.stderr.splitlines()[-1]) == (128 + number, "geo-patrol: interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_hangup_that_nohup_ignores_is_ignored():
+    ran = run(
+        f"import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{ending('os.getlogin', signal.SIGHUP)}os.getlogin()\n{START}",
+        "configs",
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_at_exit():

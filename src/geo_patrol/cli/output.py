@@ -23,7 +23,7 @@ from pydantic_core import PydanticSerializationError
 import geo_patrol_command
 from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
 from geo_patrol.files import atomic_path, atomic_write, remove_temporary_files
-from geo_patrol_command import INTERRUPTED
+from geo_patrol_command import INTERRUPTED, SIGNALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,8 +65,8 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
             _exit(str(error), FAILED)
         except GeoPatrolError as error:
             _exit(str(error), BAD_INPUT)
-        except KeyboardInterrupt:
-            _exit("interrupted", INTERRUPTED)
+        except KeyboardInterrupt as error:
+            _exit("interrupted", SIGNALLED + error.args[0] if error.args else INTERRUPTED)
         except PydanticSerializationError as error:
             if not isinstance(error.__cause__, KeyboardInterrupt):
                 raise
@@ -84,32 +84,44 @@ def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, No
     return run
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+_ENDING_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Sent by systems that shut down, ``timeout`` and terminals that are closed: what is being written must not be left half done."""
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt; but end the process immediately while it compiles code or loads it from the cache.
 
     An exception that is raised inside a callback of LLVM is lost, and may crash the compiler.
     """
+    if number in _ENDING_SIGNALS:
+        if signal.getsignal(signal.SIGTERM) is not _interrupt:  # a server handles it in its own way, but no SIGHUP
+            signal.raise_signal(signal.SIGTERM)
+            return
+        for ending in _ENDING_SIGNALS:  # timeout and systemd send two, of which the second one would end the clean-up
+            signal.signal(ending, signal.SIG_IGN)
     compiler = sys.modules.get("numba.core.compiler_lock")  # not imported here: most commands do not need it
     if compiler is not None and compiler.global_compiler_lock.is_locked():
         from rich.console import Console
 
         remove_temporary_files()
         Console(stderr=True).show_cursor()  # which a progress bar may have hidden
-        geo_patrol_command.leave()
-    raise KeyboardInterrupt
+        geo_patrol_command.leave(number)
+    raise KeyboardInterrupt(number)
 
 
 @contextmanager
 def _handle_interrupts() -> Iterator[None]:
-    """Handle Ctrl-C with ``_interrupt`` during the block, unless it is ignored or this is not the main thread."""
-    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
+    """Handle Ctrl-C and the like with ``_interrupt`` during the block, unless they are ignored or this is not the main thread."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, _interrupt)
+    handled = [number for number in (signal.SIGINT, *_ENDING_SIGNALS) if signal.getsignal(number) != signal.SIG_IGN]
+    previous = {number: signal.signal(number, _interrupt) for number in handled}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _exit(message: str, status: int) -> NoReturn:
