@@ -78,8 +78,8 @@ def ending(name, number):
     ],
 )
 def test_a_file_that_is_being_written_is_removed(number, called, arguments, tmp_path):
-    target = tmp_path / arguments.pop()
-    ran = run(ending(called, number) + START, *arguments, target)
+    *options, target = arguments
+    ran = run(ending(called, number) + START, *options, tmp_path / target)
     assert (ran.returncode, ran.stderr.splitlines()[-1]) == (128 + number, "geo-patrol: interrupted")
     assert list(tmp_path.iterdir()) == []
 
