@@ -1,6 +1,6 @@
 """Reading of files within bounds, and atomic writing.
 
-A file is written completely or not at all, and known to be writable before the work begins.
+A file is written completely or not at all, also where the machine is lost, and known to be writable before the work begins.
 """
 
 import errno
@@ -65,6 +65,8 @@ def named_errors(path: str | Path) -> Iterator[None]:
 def atomic_path(target: str | Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces the target when the block ends without an error.
 
+    The file is on the disk before it gets the target's name, and the name is when the block has ended.
+
     Args:
         target: the file to write. The temporary file is in the same folder and has the target's suffix, because many
             writers take the format from it.
@@ -87,10 +89,32 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     try:
         with named_errors(target):
             yield temporary
+            sync_file(temporary)
             temporary.replace(path)
+            sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
         _temporary_paths.discard(temporary)
+
+
+def sync_file(path: Path) -> None:
+    """Have the disk store what has been written to a file."""
+    with path.open("r+b") as file:  # Windows syncs only what can be written
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk store the names in a folder: of files that are new, renamed or removed."""
+    if os.name == "nt":  # which opens no folders
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems that need no such call
+            raise
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -176,7 +176,7 @@ def open_page(
             later = compile_search, compile_flight_games, compile_hidden_enemies  # what most games need not wait for
             server = Server(tables, ("*",), later=later)  # who comes without the key gets no further
             for fault in server.damaged:
-                typer.echo(f"not restored: {fault}", err=True)
+                typer.echo(f"damaged: {fault}", err=True)
             return server.app(), open_first(server)
 
         first = (("the rules", compile_rules), ("the opponents", compile_opponents), ("warnings", compile_warnings))

@@ -1,8 +1,8 @@
 """Campaigns: many matches on an executor, resumable. The common part of tournaments, studies and sequential tests.
 
 A campaign's folder is its journal: ``plan.json`` says what is played, and ``games.jsonl`` has a line for every finished
-chunk. Lines are appended whole; an incomplete last line, as a killed process may leave it, is dropped when the folder is
-opened again.
+chunk. Lines are appended whole, and are on the disk before the next one; an incomplete last line, as a killed process or a
+lost machine may leave it, is dropped when the folder is opened again.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, PlannedMatc
 from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, play_chunks
 from geo_patrol.evaluation.match import new_seed, warm_up
 from geo_patrol.evaluation.results import MatchResult, join_results
-from geo_patrol.files import atomic_write, named_errors
+from geo_patrol.files import atomic_write, named_errors, sync_folder
 from geo_patrol.games import check_seed
 from geo_patrol.versions import __version__
 
@@ -87,6 +87,8 @@ class Journal:
                 while remaining:
                     remaining = remaining[file.write(remaining) :]
                 os.fsync(file.fileno())
+                if size == 0:
+                    sync_folder(self._folder)
             except OSError:
                 file.truncate(size)
                 raise
@@ -112,7 +114,7 @@ class Journal:
             return
         with self._path.open("r+b") as file:
             for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") or (b"\0" in line and not file.peek(1)):
                     file.truncate(file.seek(-len(line), os.SEEK_END))
                     return
                 parsed = parse(line)

@@ -1,6 +1,6 @@
-"""Files of lines, plain, gzip or zstd: written so that a crash leaves all but the last phase readable, read within bounds.
+"""Files of lines, plain, gzip or zstd: a crash, or the loss of the machine, leaves all but the last phase readable.
 
-The ending decides the compression of a new file, the first bytes how a file is read. Files are untrusted: too long
+The ending decides the compression of a new file, the first bytes how a file is read within bounds. Files are untrusted: too long
 lines, and files that decompress to far more than recorded games do, are refused.
 """
 
@@ -13,7 +13,7 @@ import time
 import zlib
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -25,7 +25,7 @@ from pydantic_core import from_json, to_json
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS, GameConfig
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
-from geo_patrol.files import atomic_path, expand_user, named_errors
+from geo_patrol.files import atomic_path, expand_user, named_errors, sync_folder
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Orders, Outcome, order_codes
 from geo_patrol.position import VISIBLE_FIELDS, Position
@@ -75,24 +75,36 @@ class LineStream:
 
     def __init__(self, file: BinaryIO, path: Path, packer: Any = None, flush_mode: Any = None) -> None:
         self._file, self._path, self._packer, self._flush_mode = file, path, packer, flush_mode
+        self._has_name = False  # on the disk
 
     def write(self, data: bytes) -> None:
         """Write bytes."""
         with named_errors(self._path):
             (self._packer or self._file).write(data)
 
-    def sync(self) -> None:
-        """Flush to the operating system, so that a crash of this process loses nothing."""
+    def flush(self) -> None:
+        """Hand everything to the operating system, so that a crash of this process loses nothing."""
         with named_errors(self._path):
             if self._packer is not None:
                 self._packer.flush(self._flush_mode)
             self._file.flush()
 
+    def sync(self) -> None:
+        """Have the disk store everything, so that the loss of the machine loses nothing."""
+        self.flush()
+        with named_errors(self._path):
+            os.fsync(self._file.fileno())
+            if not self._has_name:
+                sync_folder(self._path.parent)
+                self._has_name = True
+
     def close(self) -> None:
-        """Close the stream and the file."""
+        """Close the stream and the file, when the disk has stored everything."""
         with named_errors(self._path), self._file:
             if self._packer is not None:
                 self._packer.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
 
 def open_stream(path: Path, mode: str) -> LineStream:
@@ -147,10 +159,10 @@ def _check_length(number: int, line: bytes, maximum: int) -> None:
 
 def _unpacked(path: Path) -> Iterator[bytes]:
     """Read a file in chunks, decompressed if its first bytes are those of gzip or zstd."""
-    size = 0
+    size, packed = 0, _CountingReader()
     try:
         with path.open("rb") as file:
-            packed = _CountingReader(file)
+            packed.file = file
             stream = _unpacking_stream(file.peek(4), packed)
             while chunk := (stream or file).read1(_CHUNK):
                 size += len(chunk)
@@ -159,7 +171,9 @@ def _unpacked(path: Path) -> Iterator[bytes]:
                         f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do"
                     )
                 yield chunk
-    except (zlib.error, gzip.BadGzipFile, zstd.ZstdError) as error:
+    except _DAMAGE as error:
+        if path.is_file():
+            yield from _before_damage(path, packed.last, size)
         raise RecordingError(f"is damaged: {error}") from None
     except EOFError:
         raise RecordingError("is cut short: the packed file has no end") from None
@@ -167,14 +181,48 @@ def _unpacked(path: Path) -> Iterator[bytes]:
         raise RecordingError(f"cannot be read: {error.strerror or error}") from None
 
 
-class _CountingReader:
-    """A file that counts the bytes that are read of it; it may be a pipe, which has no position."""
+def _before_damage(path: Path, last: int, size: int) -> Iterator[bytes]:
+    """Read a packed file once more up to its damage: where they find damage, decompressors give nothing of the whole piece.
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.size = file, 0
+    What a lost machine leaves of a phase, after those that are whole, is such damage.
+
+    Args:
+        path: the file.
+        last: from where on it is read byte by byte.
+        size: how many bytes have been unpacked before.
+    """
+    with path.open("rb") as file, suppress(*_DAMAGE):
+        stream = _unpacking_stream(file.peek(4), _CountingReader(file, last))
+        while chunk := stream.read1(_CHUNK):
+            if len(chunk) > size:
+                yield chunk[size:]
+            size = max(size - len(chunk), 0)
+
+
+_DAMAGE = zlib.error, gzip.BadGzipFile, zstd.ZstdError
+
+
+class _CountingReader:
+    """A file that counts the bytes that are read of it; it may be a pipe, which has no position.
+
+    Args:
+        file: the file.
+        whole: so many bytes are read in large pieces, the others one by one.
+
+    Attributes:
+        size: how many bytes have been read.
+        last: how many before the last two pieces: decompressors join the rest of one with the next one.
+    """
+
+    def __init__(self, file: BinaryIO | None = None, whole: int = sys.maxsize) -> None:
+        self.file, self._whole = file, whole
+        self.size = self.last = self._previous = 0
 
     def read(self, size: int) -> bytes:
-        data = self._file.read(size)
+        assert self.file is not None
+        data = self.file.read(min(size, self._whole - self.size) if self.size < self._whole else 1)
+        if data:
+            self.last, self._previous = self._previous, self.size
         self.size += len(data)
         return data
 
@@ -371,8 +419,8 @@ class Recorder:
         path: a new file; its ending decides the compression (``.gz``, ``.zst``, otherwise none).
         config: configuration of the games.
         append: append to an existing file.
-        sync: flush every phase to the operating system, so that a crash loses one phase at most. Otherwise ``sync()``
-            does so.
+        sync: have the disk store every phase, so that the loss of the machine loses one phase at most. Otherwise ``flush()``
+            and ``sync()`` do so.
 
     Raises:
         OSError: the file cannot be written; ``FileExistsError`` if it exists already.
@@ -465,8 +513,12 @@ class Recorder:
             self._stream.sync()
         self._is_empty = False
 
+    def flush(self) -> None:
+        """Hand everything to the operating system, so that a crash of this process loses nothing."""
+        self._stream.flush()
+
     def sync(self) -> None:
-        """Flush to the operating system, so that a crash of this process loses nothing."""
+        """Have the disk store everything, so that the loss of the machine loses nothing."""
         self._stream.sync()
 
     def close(self) -> None:
@@ -624,10 +676,15 @@ def unfinished_game(path: str | Path) -> Replay:
     return replay
 
 
-def reopen(path: Path, replay: Replay) -> Recorder:
+def reopen(path: Path, replay: Replay, *, sync: bool = True) -> Recorder:
     """Open a file to append to its last game; the recorder continues it with ``resume``.
 
     What a crash left of a phase is removed: the file is rewritten up to there and replaced atomically.
+
+    Args:
+        path: the file.
+        replay: its last game.
+        sync: as for ``Recorder``.
 
     Raises:
         OSError: the file cannot be written.
@@ -638,7 +695,7 @@ def reopen(path: Path, replay: Replay) -> Recorder:
             stream.write(line + b"\n")
             if number == last:
                 break
-    return Recorder(path, replay.config, append=True)
+    return Recorder(path, replay.config, append=True, sync=sync)
 
 
 MAX_LISTED = 200

@@ -46,6 +46,8 @@ from geo_patrol.server.table_server import Connection, TableServer
 from geo_patrol.server.tables import NewTable, Table, TableStore
 from geo_patrol.sides import SIDES, Side
 
+_PHASE_THREADS = 4
+"""For phases, which wait for the disk rather than for the interpreter."""
 _SLOW_THREADS = 4
 """For searching agents, hints, replays as pages and whatever else takes longer than a phase."""
 _FILE_THREADS = 2
@@ -120,6 +122,7 @@ class Server:
         # What takes milliseconds never waits for what takes seconds. One quick thread: they would only wait for the
         # interpreter, and challenges rely on it.
         self._quick = requests.FairThreads("quick")
+        self._phases = requests.FairThreads("phases", _PHASE_THREADS)
         self._slow = requests.FairThreads("slow", _SLOW_THREADS, low_priority=True)
         self._files = requests.FairThreads("files", _FILE_THREADS, low_priority=True)
         self._hints = HintRoutes(tables, self._look_up, self._limits, self._quick, self._slow)
@@ -179,6 +182,7 @@ class Server:
         self._hints.close()
         for server in self._servers.values():
             await server.close()
+        self._phases.close()
         self._quick.close()
         self._slow.close()
         self._files.close()
@@ -262,7 +266,7 @@ class Server:
 
     def _server_of(self, table: Table) -> TableServer:
         if table.id not in self._servers:
-            threads = self._slow if table.is_slow else self._quick
+            threads = self._slow if table.is_slow else self._phases
             run = partial(threads.run, table.saved.opener or table.id)
             draw = partial(self._quick.run, f"drawing {table.id}")
             self._servers[table.id] = TableServer(table, run, draw)

@@ -60,16 +60,24 @@ class Stored(Generic[_Saved]):
             ProtocolError: it cannot be written, with the code "not_saved" and the time after which to try again.
         """
         try:
-            with atomic_write(self.path) as stream:
-                Path(stream.name).chmod(0o600)
-                stream.write(self._content())
+            self._write()
         except OSError as error:
             with suppress(OSError):  # a new item has no file
-                self.saved = type(self.saved).model_validate_json(self.path.read_bytes())
+                self.saved = type(self.saved).model_validate_json(read_content(self.path))
             raise not_saved(error) from None
+
+    def _write(self) -> None:
+        with atomic_write(self.path) as stream:
+            Path(stream.name).chmod(0o600)
+            stream.write(self._content())
 
     def _content(self) -> str:
         return self.saved.model_dump_json()
+
+
+def read_content(path: Path) -> bytes:
+    """Return what a file holds, without newlines at its end, and the NULs that a lost machine leaves where some were."""
+    return read_limited(path, MAX_FILE_BYTES).rstrip(b"\n\0")
 
 
 def file_version(path: Path) -> tuple[int, int, int] | None:
@@ -104,7 +112,7 @@ class Store(Generic[_Saved, _Item]):
     Attributes:
         folder: folder of their files.
         items: those in memory by identifier, those used last at the end.
-        damaged: what is wrong with those that cannot be restored, by identifier.
+        damaged: what is wrong with the files of those that cannot be restored, or not as they were, by identifier.
     """
 
     def __init__(
@@ -132,7 +140,7 @@ class Store(Generic[_Saved, _Item]):
         if not _ID.fullmatch(name) or not path.exists():
             return None
         try:
-            return parse_model(self._model, read_limited(path, MAX_FILE_BYTES), str(path))
+            return parse_model(self._model, read_content(path), str(path))
         except (GeoPatrolError, OSError) as error:
             self._note_damage(name, error)
             return None
@@ -212,8 +220,8 @@ class Store(Generic[_Saved, _Item]):
                     path.unlink(missing_ok=True)
 
     def _note_damage(self, name: str, error: Exception) -> None:
-        """Report an item that cannot be restored, once; its files stay as they are."""
+        """Report what is wrong with the files of an item, once."""
         if name not in self.damaged:
             where = "" if isinstance(error, RecordingError) else f"{self.folder / name}.json: "
             self.damaged[name] = f"{where}{str(error).splitlines()[0]}"
-            _LOG.error("not restored: %s", self.damaged[name])
+            _LOG.error("damaged: %s", self.damaged[name])

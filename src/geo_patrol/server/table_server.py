@@ -68,7 +68,7 @@ class TableServer:
 
     Args:
         table: the table.
-        run: runs a phase that agents play.
+        run: runs a phase.
         draw: draws for a browser.
 
     Attributes:
@@ -285,10 +285,7 @@ class TableServer:
             table.close_phase()
             table.is_busy = True
             try:
-                if len(table.people) == len(SIDES):
-                    table.play()  # faster than the way to a thread and back
-                else:
-                    await self._run(table.play)
+                await self._run(table.play)  # the disk stores it, for which nobody else waits
             except protocol.ProtocolError as error:  # too much waits for the threads
                 await asyncio.sleep(error.retry_after or 1.0)
             except OSError as error:

@@ -32,7 +32,7 @@ from geo_patrol.replays.files import reopen
 from geo_patrol.server import protocol
 from geo_patrol.server.names import read_name
 from geo_patrol.server.requests import Body, accepts, hash_secret, read_scenario
-from geo_patrol.server.store import Store, Stored
+from geo_patrol.server.store import Store, Stored, read_content
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
 from geo_patrol.sides import SIDES, Side, enemy_of
@@ -183,8 +183,9 @@ _MAX_UNREADABLE = 3
 class TableFile(Stored[SavedTable]):
     """What is kept of a table beside its replay.
 
-    Each phase that was saved adds a newline to the file, which JSON allows: without them, a replay of which a part is lost
-    would look like one of an earlier moment.
+    The replay alone says which phases were played. Each of them, when it is on the disk, adds a newline to this file, which
+    JSON allows: without them, a replay of which a part is lost would look like one of an earlier moment. Newlines need not
+    reach the disk, so there may be too few of them, or NULs instead.
     """
 
     def _content(self) -> str:
@@ -192,8 +193,9 @@ class TableFile(Stored[SavedTable]):
 
     def num_saved_phases(self) -> int:
         """Return how many phases had been saved, at least."""
-        content = self.path.read_bytes() if self.path.exists() else b""
-        return len(content) - len(content.rstrip(b"\n"))
+        if not self.path.exists():
+            return 0
+        return self.path.read_bytes()[len(read_content(self.path)) :].count(b"\n")
 
     @property
     def people(self) -> list[Side]:
@@ -237,6 +239,7 @@ class Table(TableFile):
         is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
         is_busy: whether a phase is being played.
         last_used: when somebody was last there, by ``time.monotonic``.
+        loss: what was lost of its replay, and to which phase it went back; "" if nothing was.
 
     Raises:
         ProtocolError: an agent cannot be made.
@@ -251,6 +254,8 @@ class Table(TableFile):
         self.connected: set[Side] = set()
         self.draw_offered: set[Side] = set()
         self.is_attended = self.is_busy = False
+        self.loss = ""
+        self._num_left: int | None = None
         self.last_used = time.monotonic()
         self.submitted: dict[Side, tuple[Order, ...]] = {}
         self._phase_start: float | None = None
@@ -279,29 +284,29 @@ class Table(TableFile):
         self.resume()
 
     def resume(self) -> None:
-        """Repeat the phases of its replay, to go on at the last one that was completed. Nothing is written.
+        """Repeat the phases of its replay, to go on at the last one that can be read. Nothing is written.
 
         Raises:
-            RecordingError: the replay is not that of its game, or not whole, or does not follow the rules.
+            RecordingError: the replay is missing, or not that of its game, or does not follow the rules.
         """
         num_saved = self.num_saved_phases()
-        if not self.replay_path.exists():
-            if num_saved:
-                raise RecordingError(f"{self.replay_path}: the replay is missing; {num_saved} phases had been played")
-            self._show_phases()
-            return
+        if self.replay_path.exists():
+            self._repeat(num_saved)
+        elif num_saved:
+            raise RecordingError(f"{self.replay_path}: the replay is missing; {num_saved} phases had been played")
+        self._show_phases()
+
+    def _repeat(self, num_saved: int) -> None:
         try:
             replay = read_replay(self.replay_path)
-        except RecordingError:
-            if num_saved:
+        except RecordingError as error:
+            if num_saved and not _is_cut_short(self.replay_path):
                 raise
-            self._show_phases()  # the server was killed before the first phase was complete; playing it replaces the file
-            return
+            if num_saved:  # otherwise the server ended before the first phase was complete
+                self._note_loss(0, num_saved, str(error).removeprefix(f"{self.replay_path}: "))
+            return  # playing the first phase replaces the file
         if (replay.seed, replay.config) != (self.live.seed, self.config):
             raise RecordingError(f"{self.replay_path}: this is the replay of another game")
-        if len(replay.phases) < num_saved:
-            fault = f"{len(replay.phases)} of {num_saved} phases can be read"
-            raise RecordingError(f"{self.replay_path}: {fault}{f'; {replay.fault}' if replay.fault else ''}")
         self.live.observers.clear()
         self.live.resume(phase.codes for phase in replay.phases)
         self.live.observers.append(self._record)
@@ -310,8 +315,22 @@ class Table(TableFile):
             if any(getattr(position, name) != getattr(recorded, name) for name in VISIBLE_FIELDS):
                 raise RecordingError(f"{self.replay_path}: its orders do not lead to its last position")
             self._past = replay
-            replay.phases = replay.phases[-1:]
-        self._show_phases()
+        if len(replay.phases) < num_saved:
+            self._note_loss(len(replay.phases), num_saved, replay.fault)
+        replay.phases = replay.phases[-1:]
+
+    def _note_loss(self, num_left: int, num_saved: int, fault: str | None) -> None:
+        """Note that phases are lost: only a disk that does not keep what it has stored, or somebody else, can do that."""
+        game, self._num_left = self.live.game, num_left
+        self.loss = (
+            f"{self.replay_path}: {num_left} of {num_saved} phases can be read{f' ({fault})' if fault else ''}: "
+            f"the game goes back to turn {game.turn}, {game.phase}"
+        )
+        self.saved.is_over = self.live.is_over or self.saved.settled is not None
+
+    def num_saved_phases(self) -> int:
+        """Return how many phases had been saved, at least; after a loss, how many are left of them."""
+        return super().num_saved_phases() if self._num_left is None else self._num_left
 
     @property
     def replay_path(self) -> Path:
@@ -576,6 +595,9 @@ class Table(TableFile):
 
     def _record(self, live: LiveGame, phase: Phase) -> None:
         if self._recorder is None:
+            if self._num_left is not None:
+                self._write()  # the file counts those that are left
+                self._num_left = None
             self._recorder = self._open_recorder(live, phase)
         self._recorder.record_phase(phase)
         if live.is_over:
@@ -739,6 +761,12 @@ class NewTable(Body):
     bravo: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
 
 
+def _is_cut_short(path: Path) -> bool:
+    """Return whether a replay without a game is what a lost machine may leave of one: its beginning, nothing or NULs."""
+    start = path.read_bytes()[:2].rstrip(b"\0")
+    return b"\x1f\x8b".startswith(start)
+
+
 class TableStore(Store[SavedTable, Table]):
     """The tables of a server. In memory are games that somebody plays or watches, and as many others as there is room for.
 
@@ -788,6 +816,8 @@ class TableStore(Store[SavedTable, Table]):
     def _restore_table(self, name: str, saved: SavedTable) -> Table:
         table = Table(name, saved, self.folder, self.own_agents)
         table.resume()
+        if table.loss:
+            self._note_damage(name, RecordingError(table.loss))
         return table
 
     def last_change(self, name: str) -> float:
