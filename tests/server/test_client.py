@@ -1,6 +1,7 @@
 """The client of the server, over connections that are cut."""
 
 import contextlib
+import json
 import re
 import shutil
 import socket
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ import uvicorn
 from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.errors import GeoPatrolError
-from geo_patrol.replays import check, play, read_replay
+from geo_patrol.replays import check, play, read_replay, saved_games_folder
 from geo_patrol.server import client as client_module
 from geo_patrol.server.app import Server
 from geo_patrol.server.client import AgentPlayer, Client, play_seat, seats
@@ -345,22 +347,35 @@ def test_an_agent_that_comes_late_knows_the_last_position(tables):
     assert (player._position.turn, player._position.phase) == (table.game.turn, table.game.phase)
 
 
+def fetch(tables, path, body):
+    request = urllib.request.Request(f"{tables.address}{path}", json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def open_class(tables, **body):
+    short = 'extends = "king_of_the_hill"\nturn_limit = 1\n'
+    return fetch(tables, "/api/classes", {"scenario": short, "pairs": False, "agent": "idle"} | body)
+
+
+def table_of(link):
+    return link.partition("table=")[2].partition("&")[0]
+
+
 def test_an_open_seat_is_taken(tables):
     table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
     (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
     secret = link.rpartition("secret=")[2]
     assert table.side_of(secret) == "bravo"
     with pytest.raises(GeoPatrolError, match="no seat of this table is open"):
-        next(seats(f"{tables.address}/static/table.html#table={table.id}", "bot"))
+        next(seats(f"{tables.address}/static/table.html#table={table.id}", "another bot"))
     (same,) = seats(link, "bot")
     assert same == link
 
 
 def test_a_bot_plays_one_game_after_another_in_a_class(tables, monkeypatch):
     monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
-    short = 'extends = "king_of_the_hill"\nturn_limit = 1\n'
-    body = {"scenario": short, "pairs": False, "agent": "idle"}
-    code = client_module._request(f"{tables.address}/api/classes", body)["class"]
+    code = open_class(tables)["class"]
     played = []
     for link in seats(f"{tables.address}/class/{code.lower()}", "bot"):
         with Client(link, "another name") as client:
@@ -371,8 +386,76 @@ def test_a_bot_plays_one_game_after_another_in_a_class(tables, monkeypatch):
     assert len(set(played)) == 2
     names = [tables.items[link.partition("table=")[2].partition("&")[0]].names for link in played]
     assert [(one.alpha, one.bravo) for one in names] == [("bot", "idle"), ("idle", "bot")]
+    taken = client_module._Taken(secret="-")
     with pytest.raises(GeoPatrolError, match="add a letter"):
-        next(seats(f"{tables.address}/class/{code}", "bot"))
+        client_module._ask(f"{tables.address}/api/classes/{code}/pupils", type(taken), {"name": "bot"})
+
+
+def test_a_server_that_restarts_is_waited_for_in_a_class(tables, monkeypatch):
+    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(client_module, "_WAITS", (0.0,) * 3)
+    code = open_class(tables)["class"]
+    links = seats(f"{tables.address}/class/{code}", "bot")
+    first = next(links)
+    tables.items[table_of(first)].resign("alpha")
+    request, lost = client_module._request, iter(range(100))
+
+    def lose(address, model, body=None):
+        """Lose two of three requests, half of those on the way back."""
+        number = next(lost)
+        if number % 3 == 0:
+            raise ConnectionError
+        answer = request(address, model, body)
+        if number % 3 == 1:
+            raise ConnectionError
+        return answer
+
+    monkeypatch.setattr(client_module, "_request", lose)
+    assert table_of(next(links)) != table_of(first)
+
+    def refuse(*_):
+        raise ConnectionError
+
+    monkeypatch.setattr(client_module, "_request", refuse)
+    with pytest.raises(ConnectionError):
+        next(links)
+
+
+def test_the_same_command_goes_on_with_the_same_seat(tables, monkeypatch):
+    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
+    opened = open_class(tables)
+    address = f"{tables.address}/class/{opened['class']}"
+    links = seats(address, "bot")
+    first = next(links)
+    with pytest.raises(GeoPatrolError, match="plays there already, from this computer: use another --name"):
+        next(seats(address, "bot"))
+    links.close()
+    assert next(seats(address, "bot")) == first
+    removed = {"secret": opened["secret"], "pupil": "bot"}
+    fetch(tables, f"/api/classes/{opened['class']}/remove", removed)
+    assert table_of(next(seats(address, "bot"))) != table_of(first), "another pupil"
+    for path in (saved_games_folder().parent / "seats").iterdir():
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_same_command_goes_on_with_a_seat_that_was_open(tables):
+    table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
+    (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
+    assert list(seats(f"{tables.address}/table/{table.id}", "bot")) == [link]
+    with pytest.raises(GeoPatrolError, match="no seat of this table is open"):
+        next(seats(f"{tables.address}/table/{table.id}", "another bot"))
+    table.leave_seat("bravo")
+    (other,) = seats(f"{tables.address}/table/{table.id}", "bot")
+    assert other != link
+
+
+@pytest.mark.parametrize("state", ["", "/dev/null/none"])
+def test_seats_are_taken_where_no_secret_can_be_kept(tables, monkeypatch, state):
+    monkeypatch.setenv("XDG_STATE_HOME", state)
+    monkeypatch.setenv("HOME", "/dev/null")
+    table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
+    (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
+    assert table.side_of(link.rpartition("secret=")[2]) == "bravo"
 
 
 def test_what_a_link_lacks_is_said(tables):

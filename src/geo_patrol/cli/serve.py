@@ -244,13 +244,17 @@ def join(
         raise InputError("one of --agent NAME and --command COMMAND is needed")
     if text and command is None:
         raise InputError("--text is for programs: it needs --command COMMAND")
-    from geo_patrol.server.client import seats
+    from geo_patrol.server.client import is_class_link, seats
 
     played = None if agent is None else load_agent(agent)
     called = name or (played.name if played is not None else str(command)[:40])
     is_over = False
     for link in seats(url, called):  # one, but for a class
-        is_over = _play_seat(link, called, played, command, text=text)
+        try:
+            is_over = _play_seat(link, called, played, command, text=text)
+        except ConnectionError:
+            if not is_class_link(url):
+                raise  # in a class ``seats`` waits until the server is there again
     if not is_over:
         raise InputError("the seat was left, or taken by somebody else")
 

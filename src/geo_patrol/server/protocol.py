@@ -21,7 +21,9 @@ from geo_patrol.timeline import Timeline
 class Message(BaseModel):
     """A message, or a part of one."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 class SatelliteState(Message):
@@ -114,6 +116,9 @@ PAGE = 20
 """Events of the past in one message: about 45 kB, 500 kB with scenes."""
 MAX_MESSAGE_BYTES = 1 << 14
 """Largest size of a message to the server."""
+
+MAX_RETRY_SECONDS = 3600.0
+"""After which a client that was refused may try again, at most."""
 
 Screen: TypeAlias = Literal["wide", "narrow"]
 """What a browser draws on: a phone's is narrow, and so are quarters of other screens."""
@@ -209,7 +214,7 @@ class Event(Message):
     """Something that changed the game."""
 
     type: Literal["event"] = "event"
-    number: int
+    number: _Turn
     event: Annotated[Played | Ended, Field(discriminator="kind")]
     scene: dict[str, Any] | None = None
     """For browsers: ``moment``, its ``shapes``, and its ``symbols`` but for those of the moment before."""
@@ -227,7 +232,7 @@ class Welcome(Message):
 
     type: Literal["welcome"] = "welcome"
     version: Literal[1] = 1
-    game: str
+    game: _Id
     title: str
     names: Players
     you: Side | None
@@ -239,9 +244,9 @@ class Welcome(Message):
     on_timeout: Literal["hold", "forfeit"]
     start: PositionState | None
     """Before the first event; null for browsers, whose ``scene`` shows it."""
-    first_event: int
+    first_event: _Turn
     """The number of the first of ``events``: 1 if the client's last event does not belong to this game."""
-    last_event: int
+    last_event: _Count
     """The number of the last event so far. Those after ``events`` follow in ``History``, before ``Status`` and ``YourTurn``."""
     events: Annotated[list[Event], Field(max_length=PAGE)]
     """In order."""
@@ -298,8 +303,8 @@ class YourTurn(Message):
     """To the owner of a seat: the side's legal orders. Orders are expected until the phase is played."""
 
     type: Literal["your_turn"] = "your_turn"
-    game: str
-    turn: int
+    game: _Id
+    turn: _Turn
     phase: Literal["movement", "engagement"]
     seconds_left: float | None
     options: dict[str, list[OptionState]]
@@ -316,8 +321,8 @@ class Accepted(Message):
     """Orders are in."""
 
     type: Literal["accepted"] = "accepted"
-    game: str
-    turn: int
+    game: _Id
+    turn: _Turn
     phase: Literal["movement", "engagement"]
     orders: list[str]
 
@@ -343,7 +348,7 @@ class Error(Message):
     type: Literal["error"] = "error"
     code: ErrorCode
     text: str
-    retry_after: float | None = None
+    retry_after: Annotated[float, Field(ge=0, le=MAX_RETRY_SECONDS)] | None = None
     """Seconds after which to send the message again, with too_many and not_saved."""
 
 
