@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 MAX_MESSAGE_LINE, MAX_MESSAGE_LINES = 480, 40
 JOINED = "(?<=[^\0-\xff])[\u200c\u200d](?=[^\0-\xff])|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
@@ -31,7 +32,13 @@ class OrderError(GeoPatrolError):
 
 
 class AgentError(GeoPatrolError):
-    """An agent raised an exception, or returned something else than orders."""
+    """An agent raised an exception, or returned something else than orders.
+
+    Attributes:
+        side: "alpha" or "bravo", where it played for a side of a live game; otherwise None.
+    """
+
+    side: Literal["alpha", "bravo"] | None = None
 
 
 class PolicyError(GeoPatrolError):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from geo_patrol.board import azimuth_of, ring_of
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.sides import SIDES, Side, enemy_of
 
 PhaseName: TypeAlias = Literal["movement", "engagement", "drift"]
 
@@ -237,12 +237,23 @@ class EndReason:
     """Why a game ended.
 
     Attributes:
-        reason: hva_destroyed, hva_out_of_fuel, win_score, forfeit or turn_limit.
-        side: the side it happened to, or that reached the win score; None for the turn limit.
+        reason: hva_destroyed, hva_out_of_fuel, win_score, forfeit or turn_limit. Where it was ended without being played to
+            its end: resigned, failed (its agent raised an exception) or agreed (on a draw).
+        side: the side it happened to, or that reached the win score; None for the turn limit and for a draw.
     """
 
     reason: str
     side: Side | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it ends a game that the rules would let go on."""
+        return str(self) in _SETTLED
+
+    @property
+    def settled_for(self) -> Side | None:
+        """Who wins where it ends a game that the rules would let go on: the other side; None for a draw."""
+        return None if self.side is None else enemy_of(self.side)
 
     def __str__(self) -> str:
         return self.reason if self.side is None else f"{self.reason} ({self.side})"
@@ -259,7 +270,21 @@ _REASON_WORDS = {
     "win_score": "{side} reached the win score",
     "forfeit": "{side} forfeits",
     "turn_limit": "turn limit",
+    "resigned": "{side} resigned",
+    "failed": "{side}'s agent failed",
+    "agreed": "draw agreed",
 }
+_SETTLED = {
+    str(reason): reason
+    for reason in (EndReason("agreed"), *(EndReason(name, side) for name in ("resigned", "failed") for side in SIDES))
+}
+
+
+def read_settled(text: str | None) -> EndReason | None:
+    """Return the reason that ends a game that the rules would let go on, such as "resigned (alpha)"; None for other texts."""
+    return None if text is None else _SETTLED.get(text)
+
+
 _REASON_BITS = {
     "hva_destroyed": state.HVA_DESTROYED,
     "hva_out_of_fuel": state.HVA_OUT_OF_FUEL,

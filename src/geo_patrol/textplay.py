@@ -25,7 +25,7 @@ from geo_patrol.drawing.sheet import PageLine
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, counted, printable
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import ENGAGEMENTS, MOVES, Order, Outcome, Satellite, order_codes, short_name
+from geo_patrol.notation import ENGAGEMENTS, MOVES, EndReason, Order, Outcome, Satellite, order_codes, short_name
 from geo_patrol.sessions.advice import Hint, find_hint
 from geo_patrol.sessions.game_pages import (
     aim_tab,
@@ -126,20 +126,23 @@ def target_lines(game: Game, side: Side, orders: Sequence[Order]) -> Iterator[st
         )
 
 
-def game_text(start: Game, phases: Iterable[Phase], names: tuple[str, str]) -> Iterator[str]:
+def game_text(
+    start: Game, phases: Iterable[Phase], names: tuple[str, str], settled: EndReason | None = None
+) -> Iterator[str]:
     """Yield a game paragraph by paragraph: orders, engagements and scores, and the board at the start and the end.
 
     Args:
         start: the initial position.
         phases: the phases.
         names: names of the agents of alpha and bravo.
+        settled: why it was ended after them where the rules would let it go on.
     """
     yield position_text(start)
     game = start
     for phase in phases:
         yield ("\n" if phase.name == "movement" else "") + phase_text(phase)
         game = phase.after
-    yield f"\n{position_text(game)}\n\n{result_text(game, *names)}\n"
+    yield f"\n{position_text(game)}\n\n{result_text(game, *names, settled)}\n"
 
 
 def phase_text(phase: Phase) -> str:
@@ -166,14 +169,15 @@ def orders_text(side: str, orders: Sequence[Order]) -> str:
     return textwrap.fill(f"{side}: {listed}", WIDTH, initial_indent="    ", subsequent_indent=" " * 11)
 
 
-def result_text(game: Game, alpha: str, bravo: str) -> str:
+def result_text(game: Game, alpha: str, bravo: str, settled: EndReason | None = None) -> str:
     """Return the winner, turn, score and reasons; of an unfinished game, its turn, phase and score."""
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
-    if not game.is_over:
+    if not game.is_over and settled is None:
         return f"Not played to its end: turn {game.turn}, {game.phase}, {score}"
     names = {"alpha": alpha, "bravo": bravo}
-    result = "Draw" if game.winner is None else f"{names[game.winner]} ({game.winner}) wins"
-    return f"{result} in turn {game.turn}, {score}: {', '.join(map(str, game.reasons))}"
+    winner, reasons = (game.winner, game.reasons) if settled is None else (settled.settled_for, (settled,))
+    result = "Draw" if winner is None else f"{names[winner]} ({winner}) wins"
+    return f"{result} in turn {game.turn}, {score}: {', '.join(map(str, reasons))}"
 
 
 Command: TypeAlias = Literal["undo", "again", "hint", "take", "board", "orders", "help", "quit"]

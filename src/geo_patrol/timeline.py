@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, overload
 
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Order, Outcome
+from geo_patrol.notation import EndReason, Order, Outcome
 from geo_patrol.sides import Side
 
 BothOrders: TypeAlias = tuple[tuple[Order, ...], tuple[Order, ...]]
@@ -69,11 +69,13 @@ class Timeline(Sequence[Game]):
 
     Attributes:
         phases: the phases that were played; ``phases[i]`` led from position i to position i + 1.
+        settled: why the game was ended that the rules would let go on: somebody resigned, for instance. None otherwise.
     """
 
     def __init__(self, game: Game, names: tuple[str, str] = ("", "")) -> None:
         self.names = names
         self.phases: list[Phase] = []
+        self.settled: EndReason | None = None
         self._games = [game.copy()]
         self._scores = [score_point(game)]
         self._scores_until = [1]  # how many of the scores belong to each position and those before it
@@ -111,7 +113,17 @@ class Timeline(Sequence[Game]):
     @property
     def is_complete(self) -> bool:
         """Whether the last position is the end of the game."""
-        return self._games[-1].is_over
+        return self._games[-1].is_over or self.settled is not None
+
+    @property
+    def winner(self) -> Side | None:
+        """Who won; None for a draw, and while the game goes on."""
+        return self._games[-1].winner if self.settled is None else self.settled.settled_for
+
+    @property
+    def reasons(self) -> tuple[EndReason, ...]:
+        """Why the game ended; empty while it goes on."""
+        return self._games[-1].reasons if self.settled is None else (self.settled,)
 
     def snapshot(self, index: int) -> Snapshot:
         """Return what a picture of a position shows, reached by the phase before it.

@@ -13,14 +13,16 @@ from geo_patrol.sides import SIDES
 
 
 @contextmanager
-def serving(folder, port=0, host="127.0.0.1"):
+def serving(folder, port=0, host="127.0.0.1", own_agents=()):
     """Run a server that listens on a host; yield its address on this computer."""
     uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
     from geo_patrol.server.app import Server
     from geo_patrol.server.tables import TableStore
 
     hosts = ("127.0.0.1",) if host == "127.0.0.1" else ("*",)
-    app = Server(TableStore(folder, max_tables=2_000), hosts, host=host).app()  # all tests come from one address
+    app = Server(
+        TableStore(folder, 2_000, frozenset(own_agents)), hosts, host=host
+    ).app()  # all tests come from one address
     server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

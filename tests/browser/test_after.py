@@ -158,7 +158,7 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
         "turn": 10,
         "over": True,
         "title": "GEO Patrol",
-        "reasons": ["hva_destroyed (bravo)"],
+        "reasons": [{"reason": "hva_destroyed", "side": "bravo"}],
         "changed": 1,
     }
     game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": ASKED, "result": result}

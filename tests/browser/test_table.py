@@ -337,6 +337,35 @@ def test_who_resigns_loses(table, open_page):
     page.locator("#verdict", has_text="You lost").wait_for()
 
 
+FAILING = """
+from geo_patrol.agents import IdleAgent
+
+class Failing(IdleAgent):
+    def act(self, observations, action_masks, generator):
+        raise RuntimeError("no plan")
+"""
+
+
+def test_a_game_whose_agent_fails_ends_with_the_reason_and_is_played_on_against_another_agent(tmp_path, open_page):
+    (tmp_path / "failing.py").write_text(FAILING)
+    agent = f"{tmp_path / 'failing.py'}:Failing"
+    with serving(tmp_path / "tables", own_agents=[agent]) as address:
+        _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo=agent)
+        page = open_page(alpha, reduced_motion="reduce")
+        assert ordering(page)
+        commit(page)
+        until(page, "document.body.dataset.state === 'over'")
+        assert page.locator("dialog[open]").count() == 0
+        assert page.text_content(".losses").startswith("You won, ")
+        assert "RuntimeError: no plan" in page.text_content("#told .cards")
+        page.click("#next")
+        page.locator("#notice", has_text="RuntimeError: no plan").wait_for()
+        page.click("#practise")
+        page.wait_for_url("**/table.html#*")
+        assert ordering(page)
+        assert "Webb" in page.text_content("#right")
+
+
 def test_orders_stay_in_when_a_resignation_cannot_be_saved(table, open_page, monkeypatch):
     page = open_page(table[1], reduced_motion="reduce")
     assert ordering(page)

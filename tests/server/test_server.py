@@ -282,7 +282,7 @@ def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
     assert event["orders"]["alpha"] == []
     if on_timeout == "forfeit":
         end = alpha.wait_for("event")["event"]
-        assert (end["winner"], end["reasons"]) == ("bravo", ["forfeit (alpha)"])
+        assert (end["winner"], end["reasons"]) == ("bravo", [{"reason": "forfeit", "side": "alpha"}])
         assert check(read_replay(client.tables.find(table).replay_path)) is None
     else:
         assert event["position"]["phase"] == "engagement"

@@ -13,7 +13,6 @@ from typing import Any, cast
 from xml.etree import ElementTree as ET
 
 from geo_patrol.board import sector_at
-from geo_patrol.board_text import reasons_text
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import BoardConfig, GameConfig
 from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
@@ -42,9 +41,9 @@ from geo_patrol.scenes.satellites import (
     satellite_anchors,
     token_shape,
 )
-from geo_patrol.sessions.advice import Hint, score_changes
+from geo_patrol.sessions.advice import Hint, ScoreChange, score_changes
 from geo_patrol.sessions.analysis import Analysis
-from geo_patrol.sessions.game_pages import aim_tab, costs_tab, result_tab
+from geo_patrol.sessions.game_pages import aim_tab, costs_tab, score_sums
 from geo_patrol.sessions.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.sessions.order_entry import Option, OrderEntry, describe
 from geo_patrol.sessions.playback import MOVING_FRACTION, phase_seconds
@@ -331,15 +330,18 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
 
 
 def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict[str, Any]:
-    """Return what a browser shows of a moment; its frames refer to the shapes of the encoder."""
+    """Return what a browser shows of a moment; its frames refer to the shapes of the encoder.
+
+    ``changes`` are those of the scores in the last turn that was scored; ``sums``, at the end, those of the whole game.
+    """
     snapshot, engagement = timeline.snapshot(index), timeline.last_engagement(index)
     game, last = snapshot.game, snapshot.last_phase
+    is_over = timeline.is_complete and game is timeline[-1]
     return {
         "turn": game.turn,
-        "phase": "over" if game.is_over else game.phase,
-        "winner": (game.winner or "draw") if game.is_over else None,
-        "reasons": reasons_text(game),
-        "ends": [{"reason": one.reason, "side": one.side} for one in game.reasons],
+        "phase": "over" if is_over else game.phase,
+        "winner": (timeline.winner or "draw") if is_over else None,
+        "ends": [{"reason": one.reason, "side": one.side} for one in timeline.reasons] if is_over else [],
         "score": [game.scores[side] for side in SIDES],
         "goal": [game.goal_points[side] for side in SIDES],
         "goals": [game.goals[side] for side in SIDES],
@@ -347,11 +349,17 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "orders": [[str(order) for order in orders] for orders in last.orders] if last is not None else [[], []],
         "outcomes": [_outcome(outcome) for outcome in snapshot.outcomes],
         "outcomesTurn": snapshot.outcomes_turn,
-        "changes": [] if engagement is None else [[one.total, list(one.reasons)] for one in score_changes(engagement)],
-        "result": result_tab(timeline).lines if game.is_over else [],
+        "changes": [] if engagement is None else [_change(one) for one in score_changes(engagement)],
+        "sums": [one._asdict() for one in score_sums(timeline)] if is_over else [],
         "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
     }
+
+
+def _change(change: ScoreChange) -> dict[str, int]:
+    """Return by how much a score changed, and its parts, in points; ``patrol_count`` Patrols were destroyed."""
+    fields = ("total", "hva_destroyed", "patrols_destroyed", "patrol_count", "goal", "fuel_spent")
+    return {name: getattr(change, name) for name in fields}
 
 
 def _name(satellite: SatelliteId) -> str:

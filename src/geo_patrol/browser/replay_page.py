@@ -60,10 +60,10 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
 
 
 def _result(timeline: Timeline) -> str:
-    game = timeline[-1]
-    if not game.is_over:
-        return f"not over in turn {game.turn}"
-    return f"draw in turn {game.turn}" if game.winner is None else f"{game.winner} wins in turn {game.turn}"
+    turn = timeline[-1].turn
+    if not timeline.is_complete:
+        return f"not over in turn {turn}"
+    return f"draw in turn {turn}" if timeline.winner is None else f"{timeline.winner} wins in turn {turn}"
 
 
 def replay_frame(replay: Replay) -> str:

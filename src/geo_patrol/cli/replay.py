@@ -223,7 +223,7 @@ def _print_game(reader: "ReplayReader", number: int) -> bool:
     alpha, bravo = replay.agents
     print(f"GAME {number} of {reader.path.name}: {alpha} (alpha) against {bravo} (bravo)\n")
     timeline, is_right = _timeline(replay)
-    for paragraph in game_text(timeline[0], timeline.phases, replay.agents):
+    for paragraph in game_text(timeline[0], timeline.phases, replay.agents, timeline.settled):
         print(paragraph)
     return is_right
 

@@ -172,13 +172,14 @@ def _compare_end(replay: Replay, game: Game) -> None:
     end, where = replay.end, (replay.number, game.turn, "end")
     if end is None:  # not played to the end, or the last line is lost
         return
-    if not game.is_over:
+    settled = None if game.is_over else end.settled
+    if not game.is_over and settled is None:
         raise Disagreement(where, "game", "over", f"goes on with {game.phase}")
     fields: tuple[tuple[str, Any, Any], ...] = (
-        ("winner", end.winner, game.winner),
+        ("winner", end.winner, game.winner if settled is None else settled.settled_for),
         ("score", end.score, list(game.scores.values())),
         ("turns", end.turns, game.turn),
-        ("reasons", end.reasons, [str(reason) for reason in game.reasons]),
+        ("reasons", end.reasons, [str(reason) for reason in (game.reasons if settled is None else (settled,))]),
     )
     for field, recorded, replayed in fields:
         if recorded != replayed:

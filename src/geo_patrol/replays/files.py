@@ -27,7 +27,7 @@ from geo_patrol.config.schema import MAX_TURNS, GameConfig
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
 from geo_patrol.files import atomic_path, expand_user, named_errors, sync_folder
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Orders, Outcome, order_codes
+from geo_patrol.notation import EndReason, Orders, Outcome, order_codes
 from geo_patrol.position import VISIBLE_FIELDS, Position
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.published import PublishedGame, read_published
@@ -44,6 +44,7 @@ from geo_patrol.replays.replay import (
     write_orders,
     write_outcome,
 )
+from geo_patrol.sides import Side
 from geo_patrol.timeline import Timeline
 from geo_patrol.validation import parse_model
 from geo_patrol.versions import versions
@@ -494,16 +495,32 @@ class Recorder:
         line = _phase_line(phase.turn, phase.name, phase.actions, phase.outcomes, _visible(phase.after.position))
         self._write(line)
         if self.is_over:
-            self._write(self._end())
+            self._write(self._end(self._game.winner, self._game.reasons))
 
-    def _end(self) -> dict[str, Any]:
+    def settle(self, reason: EndReason) -> None:
+        """Record that the game was ended here, where the rules would let it go on; before its first phase too.
+
+        Args:
+            reason: that a side resigned, that its agent failed, or that both agreed on a draw.
+
+        Raises:
+            OrderError: the game is over.
+            ValueError: the reason is another one.
+        """
+        if self.is_over:
+            raise OrderError("the game is over: there is nothing more to record of it")
+        if not reason.is_settled:
+            raise ValueError(f"reason must be resigned or failed, with a side, or agreed, got {str(reason)!r}")
+        self._write(self._end(reason.settled_for, (reason,)))
+
+    def _end(self, winner: Side | None, reasons: Iterable[EndReason]) -> dict[str, Any]:
         game = self._game
         return {
             "type": "end",
-            "winner": game.winner,
+            "winner": winner,
             "score": list(game.scores.values()),
             "turns": game.turn,
-            "reasons": [str(reason) for reason in game.reasons],
+            "reasons": [str(reason) for reason in reasons],
         }
 
     def _write(self, data: dict[str, Any]) -> None:
@@ -768,6 +785,8 @@ def replay_timeline(replay: Replay) -> tuple[Timeline, str]:
             timeline.append(phase)
     except RecordingError as error:
         return timeline, str(error)
+    if replay.end is not None and not timeline.is_complete:
+        timeline.settled = replay.end.settled
     return timeline, ""
 
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, GameConfig
 from geo_patrol.engine import state
 from geo_patrol.errors import OrderError, RecordingError, printable
-from geo_patrol.notation import Order, Outcome, PhaseName, SatelliteId, short_name
+from geo_patrol.notation import EndReason, Order, Outcome, PhaseName, SatelliteId, read_settled, short_name
 from geo_patrol.position import Position
 from geo_patrol.sides import SIDES, Side
 
@@ -109,6 +109,11 @@ class EndLine(ReplayLine):
     score: _Scores
     turns: _Turn
     reasons: Annotated[list[_Short], Field(min_length=1, max_length=9)]
+
+    @property
+    def settled(self) -> EndReason | None:
+        """Why the game was ended that the rules would let go on; None if it was not."""
+        return read_settled(self.reasons[0]) if len(self.reasons) == 1 else None
 
 
 _UNKNOWN = -1

@@ -85,7 +85,11 @@ def summarise(replay: Replay, watch: Callable[[Phase], None] | None = None) -> G
             if watch is not None:
                 watch(played)
             game = played.after
-        summary.status = "finished" if game.is_over else "damaged" if replay.fault else "unfinished"
+        settled = None if game.is_over or replay.end is None else replay.end.settled
+        if settled is not None:
+            summary.winner, summary.reasons, summary.turns = settled.settled_for, (settled,), game.turn
+        is_finished = game.is_over or settled is not None
+        summary.status = "finished" if is_finished else "damaged" if replay.fault else "unfinished"
         summary.fault = replay.fault
     except GeoPatrolError as error:
         summary.status, summary.fault = "disagrees", str(error)

@@ -352,7 +352,7 @@ class Server:
             "winner": table.winner,
             "score": [seen.scores[side] for side in SIDES],
             "estimated": bool(seen.out_of_sight),  # the other side's score
-            "reasons": protocol.ended(game, 0, table.saved.settled).reasons,
+            "reasons": [one.model_dump() for one in protocol.end_states(table.reasons)],
             "hinted": any(one.side == sides[0] for one in table.saved.hinted),
             "changed": self.tables.last_change(table.id),
         }
@@ -410,7 +410,9 @@ class Server:
         self._limits.take("requests", site)
         table = await self._finished(request)
         title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
-        content = await self._slow.run(site, lambda: replay_page([(title, table.live.timeline)], title))
+        timeline = table.live.timeline
+        timeline.names = (table.names.alpha, table.names.bravo)  # of the people too
+        content = await self._slow.run(site, lambda: replay_page([(title, timeline)], title))
         headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
         return Response(content, media_type="text/html", headers=headers)
 

@@ -105,7 +105,7 @@ class ClassGame(SavedData):
         self.turn, self.phase = game.turn, game.phase
         if table.is_over or not table.hides_enemies:  # pupils see the table of the class as well
             self.scores = game.scores["alpha"], game.scores["bravo"]
-        self.is_over, self.winner, self.reasons = table.is_over, table.winner, [str(one) for one in game.reasons]
+        self.is_over, self.winner, self.reasons = table.is_over, table.winner, [str(one) for one in table.reasons]
         self.is_paused, self.is_stopped = table.saved.is_paused, table.saved.is_stopped
 
 

@@ -11,10 +11,10 @@ from geo_patrol.browser.records import SceneEncoder, board_record, choices_recor
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Outcome, PhaseName, Satellite, SatelliteId
+from geo_patrol.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.sessions.order_entry import Option, OrderEntry
-from geo_patrol.sides import SIDES, Side, enemy_of
+from geo_patrol.sides import SIDES, Side
 from geo_patrol.timeline import Timeline
 
 
@@ -99,13 +99,32 @@ class Played(Message):
     """After it; null for browsers, whose ``scene`` shows it."""
 
 
+class End(Message):
+    """Why a game ended."""
+
+    reason: Literal[
+        "hva_destroyed",
+        "hva_out_of_fuel",
+        "win_score",
+        "forfeit",
+        "turn_limit",
+        "resigned",
+        "failed",
+        "agreed",
+    ]
+    """"failed": an agent of the server raised an exception again and again; "agreed": both offered a draw."""
+    side: Side | None
+    """The side it happened to, or that reached the win score; null for the turn limit and for a draw."""
+
+
 class Ended(Message):
     """The game is over."""
 
     kind: Literal["end"] = "end"
     winner: Side | None
-    reasons: list[str]
-    """Such as "hva_destroyed (bravo)", "resigned (alpha)" or "agreed"."""
+    reasons: list[End]
+    fault: str | None
+    """What the agent raised, where one has failed."""
     score: Both
     seed: int
     """Repeats the game; secret until now, because it foretells outcomes."""
@@ -279,6 +298,8 @@ class Status(Message):
     watching: int
     paused: bool
     """Whether no orders are taken: the teacher has paused the game, or ended it."""
+    fault: str | None
+    """Why the game stands still although nobody has paused it; null: it does not."""
     people: list[Side]
     """Sides that people play, or bots of theirs: they may offer each other a draw."""
     draw_offered: list[Side]
@@ -546,14 +567,20 @@ def _name(satellite: SatelliteId | None) -> str | None:
     return None if satellite is None else str(satellite)
 
 
-def ended(game: Game, seed: int, settled: Side | Literal["draw"] | None = None) -> Ended:
-    """Return the end of a game; ``settled`` says who won it without playing on."""
-    reasons = [str(reason) for reason in game.reasons]
-    winner = game.winner
-    if settled is not None:
-        winner = None if settled == "draw" else settled
-        reasons = ["agreed"] if winner is None else [f"resigned ({enemy_of(winner)})"]
-    return Ended(winner=winner, reasons=reasons, score=Both(**game.scores), seed=seed)
+def ended(timeline: Timeline, seed: int, fault: str | None = None) -> Ended:
+    """Return the end of a game; ``fault`` is what an agent raised, where one has failed."""
+    return Ended(
+        winner=timeline.winner,
+        reasons=end_states(timeline.reasons),
+        fault=fault,
+        score=Both(**timeline[-1].scores),
+        seed=seed,
+    )
+
+
+def end_states(reasons: Sequence[EndReason]) -> list[End]:
+    """Return why a game ended."""
+    return [End.model_validate({"reason": one.reason, "side": one.side}) for one in reasons]
 
 
 def option_states(game: Game, entry: OrderEntry) -> dict[str, list[OptionState]]:
@@ -599,6 +626,10 @@ class TableScenes:
         text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
         self._moments[index] = zlib.compress(text.encode(), 1)
         return scene
+
+    def forget(self, index: int) -> None:
+        """Draw a moment again when it is asked for: the game has ended there."""
+        self._moments.pop(index, None)
 
     def choices(self, game: Game, side: Side) -> dict[str, Any]:
         """Return what a side may order in a position, see ``choices_record``."""

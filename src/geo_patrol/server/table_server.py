@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.errors import AgentError, GeoPatrolError
 from geo_patrol.server import protocol
 from geo_patrol.server.store import RETRY_SECONDS
 from geo_patrol.server.tables import Table, submit
@@ -19,6 +19,10 @@ from geo_patrol.textplay import prompt_text
 
 MAX_QUEUED = 200
 """Messages that wait for a slow client, before its connection is closed."""
+MAX_FAILURES = 3
+"""How often in a row an agent may fail at a phase before it loses the game."""
+FAILURE_SECONDS = 1.0
+"""Before a phase is tried again."""
 _NOT_SAVED = (
     "the server could not save the phase, its disk may be full: your orders are not taken, send them again later"
 )
@@ -252,6 +256,7 @@ class TableServer:
             seconds_left=table.seconds_left(self._now()),
             watching=sum(connection.side is None for connection in self.connections),
             paused=(table.saved.is_paused and not table.is_over) or table.saved.is_stopped,
+            fault=table.fault,
             people=table.people,
             draw_offered=[side for side in SIDES if side in table.draw_offered],
         )
@@ -272,7 +277,7 @@ class TableServer:
 
     async def _play(self) -> None:
         """Play phases as soon as all orders are in, or the time is up."""
-        table = self.table
+        table, failures = self.table, 0
         while not table.is_over:
             self._changed.clear()
             wait = table.wait_seconds(self._now())
@@ -285,19 +290,45 @@ class TableServer:
             table.close_phase()
             table.is_busy = True
             try:
-                await self._run(table.play)  # the disk stores it, for which nobody else waits
+                # The disk stores it, for which nobody else waits.
+                await self._run(table.play_again if failures else table.play)
             except protocol.ProtocolError as error:  # too much waits for the threads
                 await asyncio.sleep(error.retry_after or 1.0)
             except OSError as error:
                 self._go_back(error)
-            except Exception:  # of an agent: other tables go on
-                _LOG.exception("table %s is paused", table.id)
-                table.saved.is_paused = True
-                self.refresh()
+            except AgentError as error:
+                failures += 1
+                await self._note_failure(error, failures)
+            except Exception:  # other tables go on
+                self._stand_still()
             else:
+                failures = 0
                 self._broadcast()
             finally:
                 table.is_busy = False
+
+    async def _note_failure(self, error: AgentError, failures: int) -> None:
+        """Let the phase be tried again after an agent has failed; the last time, it loses the game."""
+        table = self.table
+        if failures < MAX_FAILURES:
+            _LOG.warning("table %s tries again: %s", table.id, error)
+            await asyncio.sleep(FAILURE_SECONDS)
+            return
+        _LOG.error("table %s ends: %s", table.id, error)
+        assert error.side is not None  # of a live game
+        try:
+            table.fail(error.side, str(error))
+        except protocol.ProtocolError:  # it cannot be saved now
+            self._stand_still()
+            return
+        self._send_events(table.num_events)
+        self.notify()
+
+    def _stand_still(self) -> None:
+        """Take no more orders after a failure of the server itself, until the table is loaded again."""
+        _LOG.exception("table %s stands still", self.table.id)
+        self.table.fault = "the server failed while it played the phase: its operator can see how"
+        self.refresh()
 
     def _go_back(self, error: OSError) -> None:
         """Ask for the orders of a phase again that could not be saved, on a full disk for instance."""
@@ -306,8 +337,7 @@ class TableServer:
         try:
             self.table.restart()
         except (OSError, GeoPatrolError):
-            _LOG.exception("table %s is paused", self.table.id)
-            self.table.saved.is_paused = True
+            self._stand_still()
         self._retry_at = self._now() + RETRY_SECONDS
         message = protocol.ProtocolError("not_saved", _NOT_SAVED, RETRY_SECONDS).message
         for connection in self.connections:

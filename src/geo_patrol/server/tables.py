@@ -25,7 +25,7 @@ from geo_patrol.engine.state import SATELLITES
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, printable, show
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import fresh_seed
-from geo_patrol.notation import Order, read_orders
+from geo_patrol.notation import EndReason, Order, read_orders, read_settled
 from geo_patrol.position import VISIBLE_FIELDS, SavedData
 from geo_patrol.replays import Recorder, Replay, read_replay
 from geo_patrol.replays.files import reopen
@@ -35,7 +35,7 @@ from geo_patrol.server.requests import Body, accepts, hash_secret, read_scenario
 from geo_patrol.server.store import Store, Stored, read_content
 from geo_patrol.sessions.live import LiveGame
 from geo_patrol.sessions.order_entry import OrderEntry
-from geo_patrol.sides import SIDES, Side, enemy_of
+from geo_patrol.sides import SIDES, Side
 from geo_patrol.textplay import FORFEIT, parse_orders
 from geo_patrol.timeline import Timeline
 
@@ -50,6 +50,7 @@ _MAX_SEARCH_SECONDS, _MAX_ROLLOUTS = 2.0, 2_000
 _MAX_QUICK_SECONDS, _MAX_QUICK_ROLLOUTS = 0.05, 20
 """For one decision of an agent for which others may wait."""
 _RETRY_SECONDS, _PREPARING_SECONDS = 60.0, 5.0
+_MAX_FAULT = 300
 _SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted", "level")
 """Agents whose parameters name neither files nor other agents."""
 
@@ -164,8 +165,10 @@ class SavedTable(SavedData):
     """The address that opened it, as ``client_site`` returns it: its tables share its turns at the threads."""
     classroom: Annotated[str, StringConstraints(max_length=40)] = ""
     """The class for which it was opened."""
-    settled: Literal["alpha", "bravo", "draw"] | None = None
-    """Who won because the other side resigned, or that both agreed to a draw."""
+    settled: Annotated[str, StringConstraints(pattern=r"^(agreed|(resigned|failed) \((alpha|bravo)\))$")] | None = None
+    """Why it ended that would have gone on, as an ``EndReason`` prints."""
+    fault: Annotated[str, StringConstraints(max_length=_MAX_FAULT)] = ""
+    """What the agent raised that failed."""
     alpha: Seat
     bravo: Seat
 
@@ -236,6 +239,7 @@ class Table(TableFile):
         scenes: its moments for each screen of browsers, with everything.
         connected: sides of people with a connection.
         draw_offered: sides that offer a draw.
+        fault: why it stands still, where the server itself has failed; None otherwise.
         is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
         is_busy: whether a phase is being played.
         last_used: when somebody was last there, by ``time.monotonic``.
@@ -256,6 +260,7 @@ class Table(TableFile):
         self.is_attended = self.is_busy = False
         self.loss = ""
         self._num_left: int | None = None
+        self.fault: str | None = None
         self.last_used = time.monotonic()
         self.submitted: dict[Side, tuple[Order, ...]] = {}
         self._phase_start: float | None = None
@@ -264,6 +269,7 @@ class Table(TableFile):
 
     def _start(self) -> None:
         self.live = LiveGame(self.config, self._agents, self.saved.seed)
+        self.live.timeline.settled = read_settled(self.saved.settled)
         self.num_events = 0
         self._entries: dict[Side, OrderEntry] = {}  # what people may order now
         self.scenes = _make_scenes(self.live.timeline)
@@ -355,7 +361,8 @@ class Table(TableFile):
 
     def _make_agent(self, side: Side, own_agents: frozenset[str]) -> Agent | None:
         seat = self.saved.seat(side)
-        return make_seat_agent(seat.name, own_agents) if seat.kind == "agent" else None
+        is_playing = seat.kind == "agent" and not self.saved.is_over  # otherwise nobody asks it, and it may fail
+        return make_seat_agent(seat.name, own_agents) if is_playing else None
 
     # Seats
 
@@ -409,9 +416,12 @@ class Table(TableFile):
     @property
     def winner(self) -> Side | None:
         """Who won; None for a draw, or while it goes on."""
-        if self.saved.settled is None:
-            return self.game.winner
-        return None if self.saved.settled == "draw" else self.saved.settled
+        return self.live.timeline.winner
+
+    @property
+    def reasons(self) -> tuple[EndReason, ...]:
+        """Why it ended; empty while it goes on."""
+        return self.live.timeline.reasons if self.is_over else ()
 
     def submit(self, side: Side, message: protocol.Orders) -> None:
         """Take the orders of a side. The same orders for a phase may come twice.
@@ -484,25 +494,48 @@ class Table(TableFile):
     @property
     def is_still(self) -> bool:
         """Whether no phase is played, whatever is ordered."""
-        return self.saved.is_paused or self.saved.is_stopped or self.is_over
+        return self.saved.is_paused or self.saved.is_stopped or self.fault is not None or self.is_over
 
     def resign(self, side: Side) -> None:
         """End the game: the other side wins. Nothing happens after the end."""
-        self._settle(enemy_of(side))
+        self._settle(EndReason("resigned", side))
+
+    def fail(self, side: Side, fault: str) -> None:
+        """End the game because the agent of a side has failed: the other side wins.
+
+        Args:
+            side: the side.
+            fault: what the agent raised.
+
+        Raises:
+            ProtocolError: that cannot be saved.
+        """
+        self._settle(EndReason("failed", side), printable(fault, _MAX_FAULT))
 
     def offer_draw(self, side: Side, *, is_offered: bool) -> None:
         """Offer a draw, or take the offer back; when both sides offer one, the game ends."""
         (self.draw_offered.add if is_offered else self.draw_offered.discard)(side)
         if self.draw_offered == set(SIDES):
-            self._settle("draw")
+            self._settle(EndReason("agreed"))
 
-    def _settle(self, settled: Side | Literal["draw"]) -> None:
+    def _settle(self, reason: EndReason, fault: str = "") -> None:
         if self.is_over:
             return
-        self.saved.settled, self.saved.is_over = settled, True
-        self.save()  # unlike another end, the replay does not say it
+        self.saved.settled, self.saved.fault, self.saved.is_over = str(reason), fault, True
+        self.save()
+        self.live.timeline.settled = reason
+        for scenes in self.scenes.values():
+            scenes.forget(len(self.live.timeline) - 1)
+        self._record_settled(reason)
         self.num_events += 1
-        self.close()
+
+    def _record_settled(self, reason: EndReason) -> None:
+        """Write the end of a game that would have gone on to its replay, if the disk has room for it."""
+        with suppress(OSError):
+            if self._recorder is None:
+                self._recorder = self._open_recorder(self.live, self.live.game)
+            self._recorder.settle(reason)
+            self._recorder.close()
 
     def wait_seconds(self, now: float) -> float | None:
         """Return the seconds until the phase is to be played: 0 if it is, None for no limit."""
@@ -546,6 +579,16 @@ class Table(TableFile):
         """
         alpha, bravo = (self.submitted.get(side, ()) for side in SIDES)
         self.live.play((alpha, bravo))
+
+    def play_again(self) -> None:
+        """Play the phase after an agent has failed at it: all agents begin anew.
+
+        Raises:
+            AgentError: an agent of the server failed; nothing has happened.
+            OSError: the phase could not be saved.
+        """
+        self.live.restart_agents()
+        self.play()
 
     @property
     def hides_enemies(self) -> bool:
@@ -598,16 +641,16 @@ class Table(TableFile):
             if self._num_left is not None:
                 self._write()  # the file counts those that are left
                 self._num_left = None
-            self._recorder = self._open_recorder(live, phase)
+            self._recorder = self._open_recorder(live, phase.before)
         self._recorder.record_phase(phase)
         if live.is_over:
             self._recorder.close()
         self.note_phase()
 
-    def _open_recorder(self, live: LiveGame, phase: Phase) -> Recorder:
+    def _open_recorder(self, live: LiveGame, position: Game) -> Recorder:
         if self._past is not None:
             recorder = reopen(self.replay_path, self._past)
-            recorder.resume(phase.before)
+            recorder.resume(position)
         else:
             self.replay_path.unlink(missing_ok=True)  # what a full disk left of a first phase
             recorder = Recorder(self.replay_path, self.config)
@@ -625,7 +668,7 @@ class Table(TableFile):
         phases = self.timeline_of(side).phases
         if number > len(phases):
             return protocol.Event(
-                number=number, event=protocol.ended(self.live.game, self.saved.seed, self.saved.settled)
+                number=number, event=protocol.ended(self.live.timeline, self.saved.seed, self.saved.fault or None)
             )
         event = protocol.played(phases[number - 1], has_position=screen is None)
         return protocol.Event(number=number, event=event, scene=screen and self.scenes_of(side, screen).moment(number))

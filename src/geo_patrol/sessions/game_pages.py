@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-from geo_patrol.board_text import reasons_text
 from geo_patrol.config.toml_files import largest
 from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.engine import state
@@ -252,27 +251,55 @@ def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[
 
 def result_tab(timeline: Timeline) -> Tab:
     """Return who won a game, why, and how the scores came about."""
-    game = timeline[-1]
-    result = "Draw" if game.winner is None else f"{game.winner.capitalize()} wins"
-    turns = [score_changes(phase) for phase in timeline.phases if phase.name == "engagement"]
+    winner, game = timeline.winner, timeline[-1]
+    result = "Draw" if winner is None else f"{winner.capitalize()} wins"
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
-    lines = [PageLine(f"{result} in turn {game.turn}, {score}: {reasons_text(game)}")]
-    for index, side in enumerate(SIDES):
-        lines += _score_lines(side, timeline[0].scores[side], [turn[index] for turn in turns], game.scores[side])
+    reasons = ", ".join(one.in_words for one in timeline.reasons)
+    lines = [PageLine(f"{result} in turn {game.turn}, {score}: {reasons}")]
+    for side, sums in zip(SIDES, score_sums(timeline), strict=True):
+        lines += _score_lines(side, sums)
     return Tab("Result", tuple(lines))
 
 
-def _score_lines(side: Side, start: int, changes: Sequence[ScoreChange], end: int) -> Iterator[PageLine]:
-    sums = {
-        "from the goal": sum(change.goal for change in changes),
-        "HVA destroyed": sum(change.hva_destroyed for change in changes),
-        "Patrols destroyed": sum(change.patrols_destroyed for change in changes),
-        "fuel spent": sum(change.fuel_spent for change in changes),
-    }
-    sums["forfeit"] = end - start - sum(sums.values())
-    yield PageLine(f"{side.capitalize()}: {end} points")
-    yield PageLine("fuel at the start", f"{start}")
-    yield from (PageLine(name, f"{points:+}") for name, points in sums.items() if points)
+class ScoreSums(NamedTuple):
+    """How the score of one side came about in a game, in points; the fields are those of ``ScoreChange``."""
+
+    start: int
+    goal: int
+    hva_destroyed: int
+    patrols_destroyed: int
+    fuel_spent: int
+    forfeit: int
+
+    @property
+    def end(self) -> int:
+        """The score at the end."""
+        return sum(self)
+
+
+def score_sums(timeline: Timeline) -> tuple[ScoreSums, ScoreSums]:
+    """Return how the scores of alpha and bravo came about."""
+    turns = [score_changes(phase) for phase in timeline.phases if phase.name == "engagement"]
+    alpha, bravo = (
+        _sums(timeline[0].scores[side], [turn[index] for turn in turns], timeline[-1].scores[side])
+        for index, side in enumerate(SIDES)
+    )
+    return alpha, bravo
+
+
+def _sums(start: int, changes: Sequence[ScoreChange], end: int) -> ScoreSums:
+    goal = sum(change.goal for change in changes)
+    hva = sum(change.hva_destroyed for change in changes)
+    patrols = sum(change.patrols_destroyed for change in changes)
+    fuel = sum(change.fuel_spent for change in changes)
+    return ScoreSums(start, goal, hva, patrols, fuel, end - start - goal - hva - patrols - fuel)
+
+
+def _score_lines(side: Side, sums: ScoreSums) -> Iterator[PageLine]:
+    yield PageLine(f"{side.capitalize()}: {sums.end} points")
+    yield PageLine("fuel at the start", f"{sums.start}")
+    names = ("from the goal", "HVA destroyed", "Patrols destroyed", "fuel spent", "forfeit")
+    yield from (PageLine(name, f"{points:+}") for name, points in zip(names, sums[1:], strict=True) if points)
 
 
 def outcome_text(outcome: Outcome) -> str:

@@ -1,8 +1,9 @@
 """A game in progress, and the agents and people who give orders in it (``LiveGame``)."""
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, is_stateless, reset_agent
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.errors import AgentError
 from geo_patrol.game import Game, Phase
 from geo_patrol.games import check_seed, fresh_seed
 from geo_patrol.notation import Order, order_codes
-from geo_patrol.sides import SIDES
+from geo_patrol.sides import SIDES, Side
 from geo_patrol.timeline import BothOrders, Timeline
 
 T = TypeVar("T")
@@ -94,9 +96,10 @@ class LiveGame:
         self.agents = agents
         self.observers = list(observers)
         self._game = Game(config, seed=self.seed) if start is None else start.copy()
-        for agent in agents:
+        for side, agent in zip(SIDES, agents, strict=True):
             if agent is not None:
-                reset_agent(agent, agent.name, np.ones(1, np.bool_))
+                with _errors_of(side):
+                    reset_agent(agent, agent.name, np.ones(1, np.bool_))
         alpha, bravo = ("you" if agent is None else agent.name for agent in agents)
         self.timeline = Timeline(self.game, ("person 1", "person 2") if agents == (None, None) else (alpha, bravo))
 
@@ -159,6 +162,15 @@ class LiveGame:
                     self._compute(agent, side, wait_blocking)
             self._play(codes.astype(np.int64))
 
+    def restart_agents(self) -> None:
+        """Let the agents begin anew, and come to the current position again.
+
+        Raises:
+            AgentError: an agent raised an exception, or returned something else than orders.
+        """
+        again = LiveGame(self.config, self.agents, self.seed, start=self.timeline[0])
+        again.resume(phase.actions for phase in self.timeline.phases)
+
     def _play(self, codes: NDArray[np.int64]) -> None:
         phase = self._game.step_actions(codes)
         self.timeline.append(phase)
@@ -176,6 +188,17 @@ class LiveGame:
         mask = self._game.as_games().action_masks()[:, side].copy()
         rng = np.random.default_rng([self.seed % 2**64, side, len(self.timeline)])
         games = [self.game]
-        return wait(
-            agent.name, lambda: compute_actions(agent, agent.name, observation, mask, rng, lambda: games, side)[0]
-        )
+        with _errors_of(SIDES[side]):
+            return wait(
+                agent.name, lambda: compute_actions(agent, agent.name, observation, mask, rng, lambda: games, side)[0]
+            )
+
+
+@contextmanager
+def _errors_of(side: Side) -> Iterator[None]:
+    """Name the side in errors of its agent."""
+    try:
+        yield
+    except AgentError as error:
+        error.side = side
+        raise

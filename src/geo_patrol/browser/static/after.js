@@ -67,14 +67,13 @@ class AfterPage {
       if (one === null) continue;
       moments.push(this.playback.board.add(one));
     }
-    this.last = { ...moments.at(-1), winner: ending.winner ?? "draw" };
-    if (this.last.ends.length === 0) this.last.ends = endsOf(ending);
+    this.last = withEnd(moments.at(-1), ending);
     byId("verdict").textContent = document.title = verdict(this.last, this.cast);
     say(byId("curve-title"), this.side === null ? `${this.cast.name("alpha")}’s chance to win, in %, turn by turn` : "Your chance to win, in %, turn by turn");
     drawScores(byId("chart"), moments, this.cast);
-    const lines = moments.at(-1).result.slice(1); // the first one is the verdict
-    const own = (text) => text.replace(/^(Alpha|Bravo)/, (side) => this.cast.name(side.toLowerCase()));
-    byId("points").replaceChildren(...lineTable(lines.map(([text, points]) => [own(text), points.replace("-", "−")])).children);
+    const lines = moments.at(-1).sums.flatMap((sums, i) => sumLines(sums, this.cast.name(SIDES[i])));
+    byId("points").replaceChildren(...lineTable(lines).children);
+    this.notice.textContent = faultText(ending) ?? "";
     this.config = config;
     attempt(() => this.#offerNext(), this.notice);
     this.playback.pauseAt(this.lookedAt?.index ?? moments.length - 1);
@@ -202,7 +201,7 @@ class AfterPage {
     if (isChosen) playback.board.define(one.symbols);
     playback.board.overlay.replaceChildren(...(isChosen ? one.shapes.map(drawShape) : []));
     say(byId("caption"), isChosen ? "Dashed: the better order." : playback.isAtEnd && playback.hasArrived ? "The end." : playback.hasArrived ? `${phaseText(moment)}.` : phaseStory(playback.record.moments[Math.max(index - 1, 0)], moment));
-    byId("practise").hidden = moment.phase === "over" || (playback.isAtEnd && playback.hasArrived);
+    byId("practise").hidden = !isSettled(this.last) && (moment.phase === "over" || (playback.isAtEnd && playback.hasArrived));
     const key = `${index} ${this.last.turn}`;
     if (this.cardsKey === key) return;
     this.cardsKey = key;
@@ -212,7 +211,8 @@ class AfterPage {
   async #practise() {
     const side = this.side ?? "alpha";
     const opponent = this.names[1 - SIDES.indexOf(side)];
-    const agent = opponent.includes(":") || opponent === "scripted" ? opponent : "level:webb";
+    const isAgent = opponent.includes(":") || opponent === "scripted";
+    const agent = isAgent && !this.last.ends.some(({ reason }) => reason === "failed") ? opponent : "level:webb";
     const { table, secrets } = await request(`/api/tables/${encodeURIComponent(this.table)}/practice`, { index: this.playback.index, side, agent });
     const game = { table, side, secret: secrets[side], isPractice: true };
     OwnGames.keep(game);

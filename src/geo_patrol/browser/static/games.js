@@ -49,7 +49,7 @@ class GamesPage {
     const points = side === "alpha" ? state.score : [...state.score].reverse();
     const result = state.winner === null ? "Drawn" : state.winner === side ? "Won" : "Lost";
     const cast = new Cast(state.names, side);
-    const end = endText({ ends: endsOf(state), outcomes: [] }, cast, state.turn).replace(/^in (turn \d+)/, "$1:");
+    const end = endText({ ends: state.reasons, outcomes: [] }, cast, state.turn).replace(/^in (turn \d+)/, "$1:");
     const about = `${end}${isPractice ? " · practice" : ""}`;
     const opponent = opponentOf(game);
     const text = create("div", { class: "how" }, create("b", {}, result), create("span", {}, `${points.join(" to ")}, ${opponent}`, create("br"), create("span", { class: "soft" }, about)));

@@ -216,6 +216,11 @@ class TablePage {
     return [this.next, this.entry.commit].find((button) => button.offsetParent !== null && !button.disabled);
   }
 
+  /** Whether no orders are taken. */
+  get isStill() {
+    return Boolean(this.state?.paused || this.state?.fault);
+  }
+
   get #isOrdering() {
     return this.entry.choices !== null && !this.isReading && !this.isCurtain;
   }
@@ -606,7 +611,7 @@ class TablePage {
       say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet${isUnseen ? ": T and the turn it was last seen, if not now" : ""}`);
     }
     this.#showTold(isTold, moment, cast);
-    entry.show(isPresent && !isReading && !isPast && !this.isCurtain && !this.state?.paused, isPresent ? "" : this.#story(playback.index + Number(playback.hasArrived)));
+    entry.show(isPresent && !isReading && !isPast && !this.isCurtain && !this.isStill, isPresent ? "" : this.#story(playback.index + Number(playback.hasArrived)));
     const hasFoot = isReading || isPast || line.side === null || isOver;
     this["going-on"].hidden = !hasFoot;
     document.querySelector(".foot").hidden = hasFoot;
@@ -619,7 +624,7 @@ class TablePage {
     if (entry.choices === null) {
       entry.commit.disabled = !this.#isPlayedBack;
       say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
-    } else entry.commit.disabled = Boolean(this.state?.paused) || !this.hint.hidden; // an open hint is taken or closed first
+    } else entry.commit.disabled = this.isStill || !this.hint.hidden; // an open hint is taken or closed first
     this.controls.update();
     document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
     this.#showScore(shown, cast, side);
@@ -666,7 +671,9 @@ class TablePage {
     this.toldKey = key;
     const happened = moment.engaged ? drawCards(moment, cast) : [];
     const loss = moment.engaged ? lossText(moment.outcomes, cast) || "Nobody was hit." : index > 0 ? this.#story(index) : "The start of the game.";
-    say(this.told.querySelector(".losses"), this.ending !== null && this.playback.isAtEnd ? verdict(this.#withEnd(moment), cast) : loss);
+    say(this.told.querySelector(".losses"), this.ending !== null && this.playback.isAtEnd ? verdict(withEnd(moment, this.ending), cast) : loss);
+    const fault = this.playback.isAtEnd ? faultText(this.ending) : null;
+    if (fault !== null) happened.unshift(create("li", { class: "box lost" }, create("p", {}, fault), create("p", {}, "The game is kept: from its result you can play on against another agent.")));
     this.told.querySelector(".cards").replaceChildren(...happened);
     const chart = document.getElementById("chart");
     chart.hidden = turnScores(moments).length < 2;
@@ -674,11 +681,6 @@ class TablePage {
     title.hidden = chart.hidden;
     say(title, `Points, turn by turn: ${listed(SIDES.map((side) => `${cast.is(side) ? "yours" : cast.owner(side)} ${COLORS[side]}`))}`);
     if (!chart.hidden) drawScores(chart, moments, cast);
-  }
-
-  /** Returns the last moment with how the game ended, which people may have agreed. */
-  #withEnd(moment) {
-    return { ...moment, winner: this.ending?.winner ?? (this.ending ? "draw" : moment.winner), ends: moment.ends.length ? moment.ends : endsOf(this.ending) };
   }
 
   #showScore({ score, fleets }, cast, side) {
@@ -734,7 +736,7 @@ class TablePage {
     const isPast = !isAtEnd && !this.steps.hidden;
     const isRead = document.body.dataset.state === "played" && !isPast; // of an engagement that is over
     const turn = isRead ? moment.outcomesTurn : moment.turn;
-    const what = moment.phase === "over" ? "Over" : isPast ? "Past" : isRead ? "Engagement" : capitalized(moment.phase);
+    const what = moment.phase === "over" || (this.isEndTold && !isPast) ? "Over" : isPast ? "Past" : isRead ? "Engagement" : capitalized(moment.phase);
     const key = `${turn} ${what} ${left}`;
     if (this.isLost) this.#showOver();
     if (this.whenKey === key) return;
@@ -750,7 +752,9 @@ class TablePage {
         ? ["No connection", `Trying again${this.retry > Date.now() ? ` in ${Math.ceil((this.retry - Date.now()) / 1000)} s` : ""}. Your orders are kept.`]
         : this.isCurtain && !this.isReading
           ? [`${this.cast.name(this.line.side)} gives orders`, `${this.cast.name(SIDES[1 - SIDES.indexOf(this.line.side)])}, look away.`]
-          : [];
+          : this.state?.fault
+            ? ["The game stands still", `${capitalized(this.state.fault)}. It is kept: open it again later.`]
+            : [];
     if (this.ending === null) showPause(!this.closed && this.lines[0].side !== null && Boolean(this.state?.paused));
     this.over.hidden = lines.length === 0;
     const key = lines.join("|");
@@ -758,7 +762,7 @@ class TablePage {
     this.overKey = key;
     const [title, text] = lines;
     const button = this.isCurtain && !this.closed && !this.isLost && lines.length ? [create("button", { type: "button", class: "main" }, "Show the board")] : [];
-    const back = this.closed ? [create("a", { class: "button", href: "start.html" }, "To the start")] : [];
+    const back = this.closed || (!this.isLost && this.state?.fault) ? [create("a", { class: "button", href: "start.html" }, "To the start")] : [];
     this.over.replaceChildren(...(title ? [create("p", {}, create("b", {}, title))] : []), ...(text ? [create("p", {}, text)] : []), ...button, ...back);
     this.over.querySelector("button")?.focus();
   }

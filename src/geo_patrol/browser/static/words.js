@@ -174,13 +174,32 @@ function drawCards({ outcomes, changes, score }, cast) {
   });
   if (changes.length > 0) {
     const points = SIDES.map((side, i) => {
-      const [total, reasons] = changes[i];
-      const why = reasons.length ? create("span", { class: "soft" }, ` ${reasons.map((text) => text.replace(": ", " ").replace(" fuel points", "").replace("-", "−")).join(", ")}`) : "";
-      return create("p", {}, `${cast.name(side)} ${score[i] - total} → `, create("b", {}, String(score[i])), why);
+      const why = changeText(changes[i]);
+      return create("p", {}, `${cast.name(side)} ${score[i] - changes[i].total} → `, create("b", {}, String(score[i])), why && create("span", { class: "soft" }, ` ${why}`));
     });
     drawn.push(create("li", { class: "box" }, create("h3", {}, "Points"), ...points));
   }
   return drawn;
+}
+
+/** Returns points that are added or lost: "+3", "−95". */
+function signed(points) {
+  return points < 0 ? `−${-points}` : `+${points}`;
+}
+
+/** Returns what changed a score in a turn: "HVA destroyed −95, fuel spent −4". */
+function changeText(change) {
+  const patrols = `${counted(change.patrol_count, "Patrol")} destroyed`;
+  const parts = { hva_destroyed: "HVA destroyed", patrols_destroyed: patrols, goal: "goal", fuel_spent: "fuel spent" };
+  return Object.entries(parts).flatMap(([name, text]) => (change[name] ? [`${text} ${signed(change[name])}`] : [])).join(", ");
+}
+
+/** Returns how the score of a side came about in a game, as lines of a table. */
+function sumLines({ start, ...sums }, title) {
+  const parts = { goal: "from the goal", hva_destroyed: "HVA destroyed", patrols_destroyed: "Patrols destroyed", fuel_spent: "fuel spent", forfeit: "forfeit" };
+  const total = Object.values(sums).reduce((sum, points) => sum + points, start);
+  const lines = Object.entries(parts).flatMap(([name, text]) => (sums[name] ? [[text, signed(sums[name])]] : []));
+  return [[`${title}: ${total} points`, ""], ["fuel at the start", String(start)], ...lines];
 }
 
 /** Returns how a game ended: "You won, 223 to 112: in turn 10 your 4 shot Telstar’s HVA." */
@@ -201,6 +220,7 @@ function endText({ ends, outcomes }, cast, turn) {
     if (reason === "win_score") return `${cast.is(side) ? "you" : cast.name(side)} reached the score that wins`;
     if (reason === "forfeit") return `${cast.is(side) ? "you" : cast.name(side)} forfeited`;
     if (reason === "resigned") return `${cast.is(side) ? "you" : cast.name(side)} resigned`;
+    if (reason === "failed") return `${cast.name(side)} failed`;
     if (reason === "agreed") return "both agreed to a draw";
     return "the last turn was played";
   });
@@ -214,12 +234,19 @@ function destroyedText(side, outcomes, cast) {
   return `${cast.owner(enemy)} ${short(name)} ${hit.action === "collide" ? "collided with" : "shot"} ${cast.owner(side)} HVA`;
 }
 
-/** Returns the reasons of an end that the server tells, as those of a moment. */
-function endsOf(ending) {
-  return (ending?.reasons ?? []).map((text) => {
-    const [, reason, side] = text.match(/^(\w+)(?: \((\w+)\))?$/) ?? [null, text, null];
-    return { reason, side: side ?? null };
-  });
+/** Whether a game ended that the rules would have let go on. */
+function isSettled({ ends }) {
+  return ends.some(({ reason }) => ["resigned", "failed", "agreed"].includes(reason));
+}
+
+/** Returns the last moment of a game with its end, which the server tells apart where it comes later. */
+function withEnd(moment, { winner, reasons }) {
+  return { ...moment, phase: "over", winner: winner ?? "draw", ends: moment.ends.length ? moment.ends : reasons };
+}
+
+/** Returns why a game ended that an agent's failure ended; null for others. */
+function faultText(ending) {
+  return ending?.fault ? `Tried three times: ${ending.fault}.` : null;
 }
 
 /** Returns turn and phase in words, or that the game is over. */
