@@ -361,7 +361,7 @@ class Table(TableFile):
 
     def _make_agent(self, side: Side, own_agents: frozenset[str]) -> Agent | None:
         seat = self.saved.seat(side)
-        is_playing = seat.kind == "agent" and not self.saved.is_over  # otherwise nobody asks it, and it may fail
+        is_playing = seat.kind == "agent" and self.saved.settled is None  # otherwise nobody asks it, and it may fail
         return make_seat_agent(seat.name, own_agents) if is_playing else None
 
     # Seats
