@@ -4,6 +4,7 @@ import os
 import signal
 import stat
 import struct
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -181,6 +182,17 @@ class SendsPickle(SendsHalf):
 
     content = b"cos\nsystem\n(S'touch unpickled'\ntR."
     answer = struct.pack("!Q", len(content)) + content
+
+
+class StartsPrograms(RandomAgent):
+    """Starts a program that starts another one; both keep standard error open."""
+
+    def reset(self, new_games):
+        subprocess.run(["/bin/sh", "-c", "sleep 3600 & sleep 3600 &"], check=True)
+
+
+class StartsProgramsAndSpins(StartsPrograms):
+    act = Spins.act
 
 
 class LeavesChild(RandomAgent):

@@ -276,6 +276,47 @@ def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
     assert ran.returncode == -9
 
 
+ENDS = {
+    "closed": "agent.close(); wait_for(group)",
+    "collected": "del agent; wait_for(group)",
+    "exit": "",
+    "exception": "raise KeyError",
+    "killed": "os.kill(os.getpid(), signal.SIGKILL)",
+    "terminated": "os.kill(os.getpid(), signal.SIGTERM)",
+    "hangs": "agent.act(*BATCH)",
+    "killed while it hangs": "threading.Timer(1, os.kill, (os.getpid(), signal.SIGKILL)).start(); agent.act(*BATCH)",
+    "tournament": "agent.close(); play_tournament(['idle', OWN], games=4, seed=0, processes=2)",
+    "failed batch": "agent.close(); play_match('idle', OWN, games=2, executor=ProcessExecutor(1), on_failure='forfeit')",
+}
+
+
+@needs_kill
+@pytest.mark.parametrize("end", ENDS)
+def test_programs_that_an_agent_starts_end_with_the_match_however_that_ends(end):
+    """They would keep open the standard error that is read to its end here."""
+    name = "StartsProgramsAndSpins" if "hangs" in end else "StartsPrograms"
+    code = (
+        "import os, signal, threading, time\n"
+        "import numpy as np\n"
+        "from geo_patrol import play_match, play_tournament\n"
+        "from geo_patrol.agents.isolation import agent as isolation\n"
+        "from geo_patrol.evaluation.executors import ProcessExecutor\n"
+        "def wait_for(group):\n"
+        " while True:\n"
+        "  try: os.killpg(group, 0)\n"
+        "  except ProcessLookupError: break\n"
+        "  isolation.multiprocessing.active_children(), time.sleep(0.1)\n"
+        f"OWN = {own(name)!r}\n"
+        f"isolation.FIRST_SECONDS = {0.1 if end == 'hangs' else 300}\n"
+        "BATCH = np.zeros((1, 1)), np.ones((1, 11, 28), np.int8), np.random.default_rng()\n"
+        "agent = isolation.IsolatedAgent(OWN)\n"
+        "agent.reset(np.ones(1, np.bool_))\n"
+        "group = agent._process.pid\n"
+        f"{ENDS[end]}\n"
+    )
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, check=False)
+
+
 @pytest.mark.parametrize("move_time", [0, -1, float("nan"), float("inf"), True, "1"])
 def test_wrong_move_times(move_time):
     with pytest.raises(ValueError, match=r"move time must be seconds for a decision, more than 0 and at most 86400"):

@@ -5,6 +5,7 @@ import pickle
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 from contextlib import suppress
@@ -55,10 +56,8 @@ def serve(name: str, channel: socket.socket) -> None:
         channel: delivers requests, pickled (method, *arguments), and takes a ``Reply`` to each as JSON.
     """
     _limit_memory()
-    threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
-    if hasattr(os, "setpgrp"):
-        os.setpgrp()  # processes that the agent starts are ended together with it
+    _end_group_with_parent()
     os.dup2(2, 1)  # what an agent prints must not get into the tables
     agent: Any = None
     request: tuple[Any, ...] = ("make",)
@@ -71,8 +70,10 @@ def serve(name: str, channel: socket.socket) -> None:
         send_message(channel, reply.model_dump_json(exclude_defaults=True).encode())
         header = requests.read(LENGTH.size)
         if not header:
-            return
+            break
         request = pickle.loads(requests.read(*LENGTH.unpack(header)))  # noqa: S301 - from the parent process
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)  # with the processes that the agent started
 
 
 def _answer(name: str, agent: Any, method: str, *arguments: Any) -> tuple[Agent, Reply]:
@@ -86,6 +87,26 @@ def _answer(name: str, agent: Any, method: str, *arguments: Any) -> tuple[Agent,
     actions = (call_planner if method == "plan" else compute_actions)(agent, name, *arguments)
     state = SavedGenerator.model_validate(arguments[-1].bit_generator.state)
     return agent, Reply(orders=actions.tolist(), generator=state)
+
+
+_GUARD = """exec 3<&0; { read _ <&3; kill -9 "-$1"; } &"""
+"""Waits for the end of its input, then ends a process group. As a grandchild it is none of the agent's children."""
+
+
+def _end_group_with_parent() -> None:
+    """See that this process and those that the agent will start end with the parent, however that ends.
+
+    A shell waits for it: the agent may keep the interpreter's lock for ever.
+    """
+    parent = parent_process()
+    assert parent is not None
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
+        command = ["/bin/sh", "-c", _GUARD, "sh", str(os.getpid())]
+        null = subprocess.DEVNULL
+        subprocess.run(command, stdin=parent.sentinel, stdout=null, stderr=null, check=True)  # noqa: S603 - no input
+    else:
+        threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def end_with_parent() -> None:
