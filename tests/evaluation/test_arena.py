@@ -1,9 +1,13 @@
 """The arena: its population is frozen, results repeat, and files of strangers are checked."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
+from geo_patrol.agents.files import collect_files, local_name, mentioned_files, unpack_files
+from geo_patrol.cli import options
+from geo_patrol.cli.arena import arena as arena_command
 from geo_patrol.evaluation import arena
 from geo_patrol.evaluation.arena import (
     Arena,
@@ -159,3 +163,26 @@ def test_large_files_are_refused(tmp_path):
     path.write_bytes(b" " * (1 << 21))
     with pytest.raises(ArenaError, match="larger"):
         read_result(path)
+
+
+def test_the_files_of_all_opponents_travel_to_a_cluster(tmp_path, monkeypatch):
+    """Where they are on this machine says nothing about the nodes."""
+    bot, asked = tmp_path / "bot.py", []
+    bot.write_text("")
+
+    @contextmanager
+    def open_workers(title, ray, agents, **_):
+        asked.extend(agents)
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(options, "open_workers", open_workers)
+    monkeypatch.setattr(options, "check_workers", lambda *_: None)
+    with pytest.raises(KeyboardInterrupt):
+        arena_command.__wrapped__("scripted", ray="auto")
+    files = collect_files([*asked, f"{bot}:Bot"])
+    with unpack_files(files):
+        for name in read_arena().agents("scripted"):
+            for path in mentioned_files([name]).values():
+                assert files.contents[files.paths[str(path)]] == path.read_bytes()
+                assert str(path) not in local_name(name)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, load_config, play_match
-from geo_patrol.evaluation import FolderError, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation import FolderError, campaign, play_sprt, play_sweep, play_tournament
 from geo_patrol.evaluation.campaign import GAMES, PLAN, digest_files
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.results import DRAW
@@ -116,6 +116,25 @@ def test_checkpoints_belong_to_the_plan_whole(tmp_path):
     weights.rename(weights.with_name("other.pkl"))
     weights.with_name("other.pkl").write_text("one")
     assert digest_files(names) != one
+
+
+@pytest.mark.parametrize("left_games", [False, True])
+def test_a_plan_that_another_process_wrote_before_the_lock_was_taken(left_games, tmp_path, monkeypatch):
+    folder, lock = tmp_path / "games", campaign.FileLock
+
+    class Late(lock):
+        def acquire(self, **options):
+            monkeypatch.setattr(campaign, "FileLock", lock)
+            other = campaign.Journal(folder, {"kind": "tournament", "seed": 1})
+            if left_games:
+                (folder / "games.jsonl").write_text("{}\n")
+            other.close()
+            return super().acquire(**options)
+
+    monkeypatch.setattr(campaign, "FileLock", Late)
+    with pytest.raises(FolderError, match="the seed was 1 and is now 2"):
+        campaign.Journal(folder, {"kind": "tournament", "seed": 2})
+    campaign.Journal(folder, {"kind": "tournament", "seed": 1}).close()  # the lock is free, the plan as it was
 
 
 def test_files_that_agents_are_made_from_belong_to_the_plan(tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ def arena(
     against. The name of a JSON file that this command wrote plays the agent in it again, and tells whether the result is
     the same.
     """
-    from geo_patrol.evaluation.arena import differences, play_arena, read_result
+    from geo_patrol.evaluation.arena import differences, play_arena, read_arena, read_result
     from geo_patrol.evaluation.campaign import check_options
 
     expected = read_result(agent) if agent.endswith(".json") else None
@@ -40,7 +40,7 @@ def arena(
     output.check_folder(out)
     with output.bad_input():
         check_options([agent], move_time=move_time)
-    with options.open_workers("arena", ray, [agent], quiet=quiet) as (executor, progress):
+    with options.open_workers("arena", ray, read_arena().agents(agent), quiet=quiet) as (executor, progress):
         result = play_arena(
             agent,
             quick=quick,

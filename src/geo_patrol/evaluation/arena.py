@@ -92,6 +92,10 @@ class Arena(_Record):
     boards: tuple[ArenaBoard, ...]
     opponents: tuple[Opponent, ...]
 
+    def agents(self, agent: str) -> list[str]:
+        """Return the names of all that play where an agent does, itself first: their files travel to the nodes of a cluster."""
+        return [agent, *(opponent.agent_name for opponent in self.opponents)]
+
     def cells(self, *, quick: bool) -> list[tuple[Opponent, ArenaBoard]]:
         """Return what an agent plays, board by board."""
         boards = [board for board in self.boards if not quick or board.name in self.quick_boards]
@@ -243,7 +247,8 @@ def play_arena(agent: str, *, quick: bool = False, **options: Unpack[CampaignOpt
     Args:
         agent: its name: a built-in agent, ``policy:FILE``, ``file.py:Name``, ...
         quick: fewer boards and games: a first look.
-        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``. A
+            ``RayExecutor`` needs the files of all of ``read_arena().agents(agent)``.
 
     Raises:
         AgentError: the agent cannot be made. If it fails later, it loses games.
@@ -252,7 +257,7 @@ def play_arena(agent: str, *, quick: bool = False, **options: Unpack[CampaignOpt
     """
     arena = read_arena()
     cells, games = arena.cells(quick=quick), arena.quick_games if quick else arena.games
-    agents = [agent, *(opponent.agent_name for opponent in arena.opponents)]
+    agents = arena.agents(agent)
     checked = check_options(agents, **options)
     configs = {board.name: board.game_config for board in arena.boards}
     matches = [

@@ -57,11 +57,7 @@ class Journal:
     def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
         self._folder = folder
         expected = {"format": FORMAT, "version": 1, **json.loads(json.dumps(plan))}
-        found = read_plan(folder)
-        if found is not None:
-            _check_plan(folder, found, expected)
-        elif self._path.exists():
-            raise FolderError(f"{folder} has {GAMES} but no {PLAN}, which says what the games are: use another folder")
+        self._has_plan(expected)  # nothing is written into another folder, not even a lock
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / LOCK)
         try:
@@ -69,9 +65,28 @@ class Journal:
         except Timeout:
             message = f"{folder} is in use by another process: wait until it ends, or use another folder"
             raise FolderError(message) from None
-        if found is None:
-            with atomic_write(folder / PLAN) as file:
-                file.write(json.dumps(expected, indent=2) + "\n")
+        try:
+            if not self._has_plan(expected):  # another process may have written one before the lock was taken
+                with atomic_write(folder / PLAN) as file:
+                    file.write(json.dumps(expected, indent=2) + "\n")
+        except BaseException:
+            self.close()
+            raise
+
+    def _has_plan(self, expected: Mapping[str, Any]) -> bool:
+        """Tell whether the folder has this plan; False if it has none.
+
+        Raises:
+            FolderError: it has another plan, or games without one.
+        """
+        found = read_plan(self._folder)
+        if found is not None:
+            _check_plan(self._folder, found, expected)
+        elif self._path.exists():
+            raise FolderError(
+                f"{self._folder} has {GAMES} but no {PLAN}, which says what the games are: use another folder"
+            )
+        return found is not None
 
     def append(self, record: BaseModel) -> None:
         """Store the record of a finished chunk.
