@@ -2,9 +2,9 @@
 
     pip install "geo_patrol[train]"
     python examples/ppo_geo_patrol.py --minutes 5
-    geo-patrol match examples/ppo_geo_patrol.py:TrainedAgent scripted
+    geo-patrol match runs/ppo_geo_patrol/agent.py:TrainedAgent scripted
 
-It needs PyTorch and ``geo_patrol``, nothing of ``geo_patrol.training``. The names are those of CleanRL's ``ppo.py``
+The folder of a training, ``--out``, gets its weights and a copy of this file, which plays them. It needs PyTorch and ``geo_patrol``, nothing of ``geo_patrol.training``. The names are those of CleanRL's ``ppo.py``
 (https://docs.cleanrl.dev). Two things differ, because an action is eleven orders under masks: logits of illegal orders
 are -1e8, and the probability ratio is clipped for each order by itself. docs/training.md reports results.
 """
@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/traini
 
 import argparse
 import importlib.util
+import shutil
 import sys
 import time
 from collections import deque
@@ -88,13 +89,13 @@ class Agent(nn.Module):
     def get_value(self, x):
         return self.critic(self.trunk(x)).flatten()
 
-    def get_action_and_value(self, x, mask, action=None):
+    def get_action_and_value(self, x, mask, action=None, generator=None):
         """Log-probabilities and entropies are those of each satellite's order, (n, 11)."""
         hidden = self.trunk(x)
         logits = self.actor(hidden).view(-1, *self.action_shape).masked_fill(~mask, -1e8)
         log_probs = functional.log_softmax(logits, -1)
         if action is None:  # the Gumbel-max trick, which is faster than Categorical.sample
-            action = (log_probs - torch.empty_like(log_probs).exponential_().log_()).argmax(-1)
+            action = (log_probs - torch.empty_like(log_probs).exponential_(generator=generator).log_()).argmax(-1)
         logprob = log_probs.gather(-1, action[..., None])[..., 0]
         entropy = -(log_probs.exp() * log_probs).sum(-1)
         return action, logprob, entropy, self.critic(hidden).flatten()
@@ -110,8 +111,14 @@ class TrainedAgent:
     def __init__(self, agent=None):
         if agent is None:  # made by the command line from its name
             torch.set_num_threads(1)
-            agent = Agent(1591, 11, 28)
-            agent.load_state_dict(torch.load(Path(Args.out) / "agent.pt", map_location="cpu", weights_only=True))
+            weights = Path(__file__).with_name("agent.pt")
+            if not weights.exists():
+                weights = Path(Args.out) / "agent.pt"
+            if not weights.exists():
+                raise FileNotFoundError(f"no {weights}: train first, or name the agent.py in the folder given as --out")
+            state = torch.load(weights, map_location="cpu", weights_only=True)
+            agent = Agent(state["trunk.0.weight"].shape[1], 11, 28)
+            agent.load_state_dict(state)
         self.agent = agent
 
     def reset(self, new_games):
@@ -120,8 +127,9 @@ class TrainedAgent:
     def act(self, observations, action_masks, generator):
         device = self.agent.critic.weight.device
         obs, mask = torch.as_tensor(observations, device=device), torch.as_tensor(action_masks, device=device).bool()
+        seeded = torch.Generator(device).manual_seed(int(generator.integers(1 << 63)))  # the same games for a seed
         with torch.no_grad():
-            return self.agent.get_action_and_value(obs, mask)[0].cpu().numpy()
+            return self.agent.get_action_and_value(obs, mask, generator=seeded)[0].cpu().numpy()
 
 
 def train(args):
@@ -265,8 +273,12 @@ def parse_args():
 
 if __name__ == "__main__":
     args = parse_args()
+    out = Path(args.out)
+    if (out / "agent.pt").exists():
+        sys.exit(f"{out}/agent.pt exists: give another --out, or remove it")
     agent = train(args)
-    Path(args.out).mkdir(parents=True, exist_ok=True)
-    torch.save(agent.state_dict(), Path(args.out) / "agent.pt")
-    print(f"saved {args.out}/agent.pt")
+    out.mkdir(parents=True, exist_ok=True)
+    torch.save(agent.state_dict(), out / "agent.pt")
+    shutil.copyfile(__file__, out / "agent.py")
+    print(f"saved {out}/agent.pt, which plays as {out}/agent.py:TrainedAgent")
     evaluate(agent, args)

@@ -65,7 +65,9 @@ class PolicyAgent:
         pass
 
     def act(self, observations, action_masks, generator):
-        orders, _ = self.model.predict(observations, action_masks=action_masks.reshape(len(action_masks), -1))
+        with torch.random.fork_rng():  # the same games for a seed, and a training that goes on undisturbed
+            torch.manual_seed(int(generator.integers(1 << 63)))
+            orders, _ = self.model.predict(observations, action_masks=action_masks.reshape(len(action_masks), -1))
         return orders
 
 

@@ -23,11 +23,27 @@ def run(*command, folder):
 
 def test_a_short_training(tmp_path):
     output = run(EXAMPLE, *SMALL, "--minutes", "0.05", folder=tmp_path)
-    assert "saved runs/ppo_geo_patrol/agent.pt" in output
+    assert "saved runs/ppo_geo_patrol/agent.pt, which plays as runs/ppo_geo_patrol/agent.py:TrainedAgent" in output
     for opponent in ("random", "raider", "scripted"):
         assert f"final evaluation: 2 games against {opponent}" in output
     match = ["-m", "geo_patrol", "match", f"{EXAMPLE}:TrainedAgent", "random", "--config", "case1", "--games", "2"]
     assert "ppo" in run(*match, folder=tmp_path)
+
+
+def test_the_agent_of_any_folder_plays_the_same_games_for_a_seed(tmp_path):
+    run(EXAMPLE, *SMALL, "--minutes", "0.02", "--out", "there/one", folder=tmp_path)
+    match = ["-m", "geo_patrol", "match", "there/one/agent.py:TrainedAgent", "random", "--config", "case1"]
+    command = [*match, "--games", "8", "--seed", "1", "--json", "-"]
+    tables = [json.loads(run(*command, folder=tmp_path)) for _ in range(2)]
+    for table in tables:
+        table.pop("seconds", None)
+    assert tables[0] == tables[1]
+    weights = (tmp_path / "there" / "one" / "agent.pt").read_bytes()
+    again = [sys.executable, EXAMPLE, *SMALL, "--out", "there/one"]
+    refused = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "there/one/agent.pt exists: give another --out, or remove it" in refused.stderr
+    assert (tmp_path / "there" / "one" / "agent.pt").read_bytes() == weights
 
 
 @pytest.mark.parametrize("method", ["mappo", "joint"])
