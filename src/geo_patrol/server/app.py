@@ -169,7 +169,7 @@ class Server:
                 Middleware(requests.SafeHeaders),
                 Middleware(requests.TrustedHosts, hosts=self._hosts),
             ],
-            exception_handlers={GeoPatrolError: _refused, OSError: _refused},
+            exception_handlers={GeoPatrolError: self._refused, OSError: self._refused},
             lifespan=self._lifespan,
         )
 
@@ -390,6 +390,17 @@ class Server:
         self._limits.take("requests", requests.client_site(request))
         requests.check_origin(request.headers.get("origin"), request.headers.get("host"))
 
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, OSError):
+            error = not_saved(error)
+        if not isinstance(error, ProtocolError):
+            error = ProtocolError("bad_message", str(error))
+        if error.code == "closed":  # its body was cut off, or did not arrive: nothing has counted it yet
+            with suppress(ProtocolError):
+                self._limits.take("requests", requests.client_site(request))
+        wait = {} if error.retry_after is None else {"retry-after": str(max(round(error.retry_after), 1))}
+        return JSONResponse(error.message.model_dump(), _STATUS.get(error.code, 400), headers=wait)
+
     # Files
 
     async def _finished(self, request: Request) -> Table:
@@ -424,8 +435,8 @@ class Server:
         except ProtocolError:
             await socket.close(1008)
             return
-        await socket.accept()
         try:
+            await socket.accept()
             with self._limits.connection(requests.client_site(socket)) as messages:
                 await self._serve(socket, messages)
         except ProtocolError as error:
@@ -513,15 +524,6 @@ async def _send_all(socket: WebSocket, connection: Connection) -> None:
         await socket.send_text(text)
         connection.queue.task_done()
     await socket.close(1000)
-
-
-async def _refused(_request: Request, error: Exception) -> Response:
-    if isinstance(error, OSError):
-        error = not_saved(error)
-    if not isinstance(error, ProtocolError):
-        error = ProtocolError("bad_message", str(error))
-    wait = {} if error.retry_after is None else {"retry-after": str(max(round(error.retry_after), 1))}
-    return JSONResponse(error.message.model_dump(), _STATUS.get(error.code, 400), headers=wait)
 
 
 def _json(answer: BaseModel) -> Response:

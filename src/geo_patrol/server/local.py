@@ -29,8 +29,9 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.files import atomic_write, read_limited
+from geo_patrol.server.connections import MAX_FRAME_BYTES, WatchedHttp, WatchedWebSocket
 from geo_patrol.server.pages import static_routes
-from geo_patrol.server.protocol import MAX_MESSAGE_BYTES, ProtocolError
+from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.server.requests import OPENED, SafeHeaders, check_origin, network_address
 
 IDLE_SECONDS = 600.0
@@ -310,8 +311,9 @@ def web_server(
         interface="asgi3",  # which uvicorn does not see in a method
         log_level="warning",
         access_log=False,
-        ws="websockets-sansio",
-        ws_max_size=MAX_MESSAGE_BYTES * 2,
+        http=WatchedHttp,
+        ws=WatchedWebSocket,
+        ws_max_size=MAX_FRAME_BYTES,
         ws_per_message_deflate=False,
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,

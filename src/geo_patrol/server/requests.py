@@ -22,7 +22,7 @@ from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -92,18 +92,18 @@ class TokenBucket:
         self._per_second, self._burst = per_second, burst
         self._tokens, self._last = float(burst), 0.0
 
-    def take(self, now: float) -> None:
-        """Count a request.
+    def take(self, now: float, count: int = 1) -> None:
+        """Count a request, or several.
 
         Raises:
             ProtocolError: it is one too many, with the code "too_many" and the time to wait.
         """
         self._tokens = min(self._tokens + (now - self._last) * self._per_second, float(self._burst))
         self._last = now
-        if self._tokens < 1:
-            wait = round((1 - self._tokens) / self._per_second, 2)
+        if self._tokens < count:
+            wait = round((count - self._tokens) / self._per_second, 2)
             raise ProtocolError("too_many", f"too many at once: try again in {wait:g} s", wait)
-        self._tokens -= 1
+        self._tokens -= count
 
 
 class ClientLimits:
@@ -355,10 +355,13 @@ async def read_body(request: Request, model: type[BodyT]) -> BodyT:
 
 async def _read_stream(request: Request) -> bytes:
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise ProtocolError("bad_message", f"the body is longer than {MAX_BODY_BYTES:,} bytes")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise ProtocolError("bad_message", f"the body is longer than {MAX_BODY_BYTES:,} bytes")
+    except ClientDisconnect:
+        raise ProtocolError("closed", "the body was cut off") from None
     return bytes(body)
 
 
