@@ -22,14 +22,12 @@ from geo_patrol import Game, ReplayReader, environment_id, load_config, play_mat
 from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.cli.app import app
 from geo_patrol.cli.configs import print_values
-from geo_patrol.config.toml_files import worksheet_names
 from geo_patrol.drawing.svg import svg_text
 from geo_patrol.flight import Flight, load_mission, mission_names
 from geo_patrol.flight.pictures.sheets import handout
 from geo_patrol.registration import FLIGHT_IDS
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes.sheets import game_sheets
-from geo_patrol.scenes.worksheets import Worksheet, worksheet_markdown
 
 STATIC = Path(__file__).parent / "_static" / "generated"
 GENERATED = Path(__file__).parent / "reference" / "generated"
@@ -80,7 +78,7 @@ def connect(sphinx: Any) -> None:
 def write_pages() -> None:
     """Write all pages, and leave those alone that have not changed: Sphinx would read them again."""
     pages = {**api_pages(), **preset_pages(), **environment_pages(), **command_pages(), **mission_pages()}
-    pages |= {**printed_sheets(), **worksheets(), "citing.md": citation()}
+    pages |= {**printed_sheets(), "citing.md": citation()}
     files = {GENERATED / name: text for name, text in pages.items()} | {STATIC / "match.html": recorded_match()}
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -218,11 +216,6 @@ def printed_sheets() -> dict[str, str]:
     """Return some of the sheets that ``geo-patrol print`` makes."""
     sheets = game_sheets(Game("king_of_the_hill", seed=0)) | {"handout": handout(load_mission("sample"))}
     return {f"sheets/{name}.svg": svg_text(sheets[name], title=name) for name in ("board", "rules", "handout")}
-
-
-def worksheets() -> dict[str, str]:
-    """Return the worksheets of the lessons."""
-    return {f"worksheets/{name}.md": worksheet_markdown(Worksheet.load(name)) for name in worksheet_names()}
 
 
 def citation() -> str:

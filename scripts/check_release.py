@@ -22,7 +22,6 @@ IN_WHEEL = (
     "geo_patrol/configs/geo_patrol.toml",
     "geo_patrol/configs/flight/sample.toml",
     "geo_patrol/configs/lessons/geo_patrol.toml",
-    "geo_patrol/configs/worksheets/decisions.toml",
     "geo_patrol/agents/data/base.safetensors",
     "geo_patrol/browser/static/table.html",
 )

@@ -8,16 +8,14 @@ from typer.testing import CliRunner
 
 from geo_patrol import Game, load_config, preset_names
 from geo_patrol.cli.app import app
-from geo_patrol.config.toml_files import worksheet_names
 from geo_patrol.drawing.shapes import Circle, Polygon, Polyline, Text
-from geo_patrol.drawing.sheet import HEIGHT, PAPERS, WIDTH, fit
+from geo_patrol.drawing.sheet import PAPERS, fit
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.mission import point_name
 from geo_patrol.flight.pictures.scene import blank_map
 from geo_patrol.flight.pictures.sheets import handout, mission_sheets
 from geo_patrol.scenes.satellites import token_label
 from geo_patrol.scenes.sheets import game_sheets
-from geo_patrol.scenes.worksheets import Worksheet, worksheet_markdown, worksheet_pages
 
 pytest.importorskip("matplotlib")
 
@@ -70,12 +68,6 @@ def test_chosen_sheets_as_svg(tmp_path):
         ),
         (["-o", "kit.pdf", "--config", "nothing"], "nothing"),
         (["-o", "kit.pdf", "--mission", "nothing"], "nothing"),
-        (
-            ["-o", "kit.pdf", "--lesson", "nothing"],
-            "--lesson 'nothing': there are decisions, learning_agent, orbits_and_fuel",
-        ),
-        (["-o", "kit.pdf", "--lesson", "decisions", "--set", "turn_limit=3"], "leave it out"),
-        (["-o", "kit.pdf", "--lesson", "decisions", "--mission", "sample"], "choose one"),
         (["-o", "missing/kit.pdf"], "missing/kit.pdf cannot be written"),
     ],
 )
@@ -281,88 +273,3 @@ def test_sheets_have_one_word_for_each_thing(preset):
         assert word in written
         assert not re.search(other, written)
     assert written.count("High Value Asset") == 1
-
-
-@pytest.mark.parametrize("name", worksheet_names())
-def test_a_lesson_is_a_pdf_for_pupils_and_one_with_the_answers(tmp_path, name):
-    result = print_("-o", tmp_path / "class.pdf", "--lesson", name)
-    assert result.exit_code == 0, result.output
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["class-answers.pdf", "class.pdf"]
-    sheet = Worksheet.load(name)
-    shown, known = (
-        " ".join(text for page in worksheet_pages(sheet, has_answers=is_key) for text in texts(page))
-        for is_key in (False, True)
-    )
-    for question in sheet.questions:
-        assert question.answer in known
-        assert not question.answer or question.answer not in shown
-        assert question.text.split("   ")[0] in shown
-        for row in question.rows:
-            assert all(cell[1:] in known for cell in row if cell.startswith("?"))
-
-
-def test_a_lesson_brings_what_its_game_needs(tmp_path):
-    written = print_("-o", tmp_path / "class.pdf", "--lesson", "decisions").stdout
-    assert "class.pdf: worksheet, worksheet-2, board, tokens, rules, orders-alpha" in written
-    assert "turn, reference" not in written
-    written = print_("-o", tmp_path / "class.pdf", "--lesson", "orbits_and_fuel").stdout
-    assert "class.pdf: worksheet, handout, map, score-sheet\n" in written
-    assert "class-answers.pdf: answers, best-flight\n" in written
-
-
-@pytest.mark.parametrize("name", worksheet_names())
-@pytest.mark.parametrize("has_answers", [False, True])
-def test_everything_of_a_worksheet_is_on_its_pages(name, has_answers):
-    for page in worksheet_pages(Worksheet.load(name), has_answers=has_answers):
-        for shape in page.shapes:
-            corners = shape.points if isinstance(shape, Polyline) else [shape.position]
-            assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in corners)
-
-
-def test_a_worksheet_of_the_documentation_has_no_answers():
-    page = worksheet_markdown(Worksheet.load("orbits_and_fuel"))
-    assert "| 3 |  |  |  |  |" in page
-    assert "?B7" not in page
-    assert "C10" not in page
-
-
-def test_the_answers_about_a_flight_are_those_of_the_engine():
-    sheet = Worksheet.load("orbits_and_fuel")
-    flight = Flight(load_mission(sheet.mission))
-    flight.fly_all(["launch D13", *["coast"] * 5])
-    (table,) = (question for question in sheet.questions if question.rows)
-    for turn, (number, coasted, _, end, points) in zip(flight.turns[2:], table.cells(has_answers=True), strict=True):
-        assert [number, coasted, end, points] == [
-            str(turn.number),
-            point_name(turn.coasted),
-            point_name(turn.end),
-            str(turn.score),
-        ]
-    answers = [question.answer for question in sheet.questions]
-    assert point_name(flight.turns[1].end) in answers[0]
-    assert answers[3].startswith(f"{flight.score} points")
-    assert str(solve(load_mission(sheet.mission)).score) in answers[5]
-
-
-def test_the_answers_about_decisions_are_those_of_the_engine():
-    sheet = Worksheet.load("decisions")
-    config = load_config(sheet.config, sheet.overrides)
-    costs, odds = config.alpha.costs, config.alpha.odds
-    table = sheet.questions[0].cells(has_answers=True)
-    for (_, *cells), action in zip(table, ("shoot", "collide"), strict=True):
-        for cell, cost, probability in zip(cells, getattr(costs, action), getattr(odds, action), strict=True):
-            assert cell == f"{cost} / {probability:g} = {cost / probability:g}"
-    answers = [question.answer for question in sheet.questions]
-    survivals = [_survival(guards, shots) for guards, shots in ((0, 1), (1, 1), (2, 1), (1, 2))]
-    assert all(f"{100 * chance:.3g}%" in answers[2] for chance in survivals[:3])
-    assert f"{100 * survivals[3]:.3g}%" in answers[3]
-
-
-def _survival(guards, shots):
-    """Return the exact probability that an HVA survives shots in its sector."""
-    fleets = {"alpha.patrols.formation": [[0, max(guards, 1)]], "bravo.patrols.formation": [[8, shots]]}
-    game = Game(load_config("king_of_the_hill", fleets))
-    game.step()
-    alpha = [f"P{number} guard" for number in range(1, guards + 1)]
-    after = game.outcome_distribution(alpha, [f"P{number} shoot HVA" for number in range(1, shots + 1)])
-    return after.probabilities[after.games.destroyed[:, 0, 0] == 0].sum()

@@ -32,10 +32,6 @@ def print_sheets(
         str | None,
         typer.Option("--mission", "-m", metavar="NAME|PATH", help="A mission of the flight games, instead."),
     ] = None,
-    lesson: Annotated[
-        str | None,
-        typer.Option("--lesson", "-l", metavar="NAME", help="A lesson, instead; the answers get a PDF of their own."),
-    ] = None,
     paper: Annotated[Literal["a4", "letter"], typer.Option("--paper", help="Size of the paper.")] = "a4",
     sheets: Annotated[
         str | None, typer.Option("--sheets", metavar="A,B", help="Only some sheets, by the beginnings of their names.")
@@ -43,29 +39,17 @@ def print_sheets(
 ) -> None:
     """Print what a game needs on paper: board, tokens, rules, order and score sheets, quick reference.
 
-    For a mission of the flight games: handout, map, score sheet and, on the last page, the best flight. For a lesson:
-    worksheet, rules and what its game needs; and in FILE-answers.pdf the answers, for the teacher.
+    For a mission of the flight games: handout, map, score sheet and, on the last page, the best flight.
     """
     from geo_patrol.drawing.sheet import PAPERS
 
     if output.suffix and output.suffix.lower() != ".pdf":
         raise InputError(f"{output} must be a file that ends in .pdf, or a folder")
-    if lesson is not None and mission is not None:
-        raise InputError("--lesson and --mission: choose one; a lesson has its own game")
-    if lesson is None:
-        title, drawings = _draw(config, overrides, mission)
-        answers: dict[str, Drawing] = {}
-    else:
-        title, drawings, answers = _draw_lesson(lesson, overrides)
+    title, drawings = _draw(config, overrides, mission)
+    chosen = _choose(drawings, sheets)
     if output.suffix:
-        chosen = _choose(drawings, sheets)
         _write_pdf(output, title, chosen, PAPERS[paper])
-        if answers:
-            for_teacher = output.with_stem(f"{output.stem}-answers")
-            _write_pdf(for_teacher, f"{title}: answers", answers, PAPERS[paper])
-            print(f"written: {for_teacher}: {', '.join(answers)}")
     else:
-        chosen = _choose(drawings | answers, sheets)
         _write_svgs(output, title, chosen, PAPERS[paper])
     print(f"written: {output}: {', '.join(chosen)}")
 
@@ -86,35 +70,6 @@ def _draw(config: str, overrides: "Overrides | None", mission: str | None) -> "t
 
         loaded = load_mission(mission, overrides)
         return loaded.title, mission_sheets(loaded, solve(loaded))
-
-
-_COMPLETE_RULES = ("turn", "reference")
-"""Sheets that a lesson leaves out: pupils have the rules on a page."""
-
-
-def _draw_lesson(name: str, overrides: list[str] | None) -> "tuple[str, dict[str, Drawing], dict[str, Drawing]]":
-    """Return the title of a lesson, its sheets for pupils, and those with the answers."""
-    from geo_patrol.config.toml_files import worksheet_names
-    from geo_patrol.scenes.worksheets import Worksheet, worksheet_pages
-
-    if overrides:
-        raise InputError("--set changes a game's values, which a lesson's answers are computed from: leave it out")
-    if name not in worksheet_names():
-        raise InputError(f"--lesson {name!r}: there are {', '.join(worksheet_names())}")
-    sheet = Worksheet.load(name)
-    drawings, answers = (
-        {
-            kind if i == 0 else f"{kind}-{i + 1}": page
-            for i, page in enumerate(worksheet_pages(sheet, has_answers=is_key))
-        }
-        for kind, is_key in (("worksheet", False), ("answers", True))
-    )
-    if sheet.config is not None or sheet.mission is not None:
-        _, game = _draw(sheet.config or "", sheet.overrides or None, sheet.mission)
-        if "answers" in game:
-            answers["best-flight"] = game.pop("answers")
-        drawings |= {key: drawing for key, drawing in game.items() if key not in _COMPLETE_RULES}
-    return sheet.title, drawings, answers
 
 
 def _choose(drawings: "dict[str, Drawing]", sheets: str | None) -> "dict[str, Drawing]":

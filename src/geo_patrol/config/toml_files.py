@@ -381,11 +381,6 @@ def mission_path(name: str) -> Path:
     return _folder() / "flight" / f"{name}.toml"
 
 
-def worksheet_names() -> tuple[str, ...]:
-    """Return the names of all lessons with a worksheet, in alphabetical order."""
-    return _names(_folder() / "worksheets", "worksheets")
-
-
 def study_names() -> tuple[str, ...]:
     """Return the names of all studies of the package, in alphabetical order."""
     return _names(_folder() / "studies", "studies")
