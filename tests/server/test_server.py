@@ -1,5 +1,6 @@
 """Games through the server, in one process: the same as without it, secret until both sides are in, resumed."""
 
+import asyncio
 import contextlib
 import errno
 import json
@@ -579,3 +580,33 @@ def test_orders_are_refused_while_the_game_is_paused(client):
         seat.send(**message | {"type": "answer", "text": words})
         assert seat.wait_for("error")["code"] == "paused"
     assert client.tables.find(name).submitted == {}
+
+
+@pytest.mark.parametrize("preset", ["king_of_the_hill", "geo_patrol_hidden"])
+def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, preset):
+    drawn = []
+
+    def note(draw):
+        def run(*arguments):
+            with contextlib.suppress(RuntimeError):
+                asyncio.get_running_loop()
+                drawn.append("in the event loop")
+            drawn.append("somewhere")
+            return draw(*arguments)
+
+        return run
+
+    table, secrets = open_table(client, preset=preset, bravo="idle")
+    alpha = Seat(client, table, secrets["alpha"], scene=True, screen="wide")
+    turn = alpha.wait_for("your_turn")
+    watching = [] if preset == "geo_patrol_hidden" else [Seat(client, table, scene=True, screen="narrow")]
+    for one in watching:
+        one.wait_for("status")
+    monkeypatch.setattr(protocol, "moment_record", note(protocol.moment_record))
+    monkeypatch.setattr(protocol, "choices_record", note(protocol.choices_record))
+    for _ in range(2):
+        alpha.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
+        alpha.wait_for("event")
+        turn = alpha.wait_for("your_turn")
+    assert drawn.count("somewhere") >= 4
+    assert "in the event loop" not in drawn

@@ -186,9 +186,8 @@ class HintRoutes:
             self._running.add(job := asyncio.create_task(self._analyse(key, table, site)))
             job.add_done_callback(self._running.discard)
         found = self._analyses.get(key)  # none any more if it was given up
-        return JSONResponse(
-            {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None} if found is None else found[screen]
-        )
+        nothing = {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None, "failed": False}
+        return JSONResponse(nothing if found is None else nothing | found[screen])
 
     async def _analyse(self, key: tuple[str, Side], table: Table, site: str) -> None:
         timeline = table.live.timeline
@@ -206,10 +205,12 @@ class HintRoutes:
 
         try:
             await self._slow.run(site, run)
-        except Exception:
-            _LOG.exception("the analysis of table %s failed", table.id)
+        except ProtocolError:  # too much waits for the threads: the next request begins it again
             self._asked.pop(key, None)
             self._analyses.pop(key, None)
+        except Exception:
+            _LOG.exception("the analysis of table %s failed", table.id)
+            self._analyses[key] = {screen: {"done": 1, "failed": True} for screen in get_args(Screen)}
 
     async def _read(self, request: Request) -> tuple[Table, Side, HintRequest]:
         """Return the table, the side that asks, and what it asks."""

@@ -611,6 +611,7 @@ class TableScenes:
         self._timeline, self._screen = timeline, screen
         self._moments: dict[int, bytes] = {}
         self._names: dict[int, frozenset[str]] = {}
+        self._choices: dict[Side, tuple[tuple[int, str], dict[str, Any]]] = {}
 
     @property
     def layout(self) -> Layout:
@@ -632,8 +633,11 @@ class TableScenes:
         self._moments.pop(index, None)
 
     def choices(self, game: Game, side: Side) -> dict[str, Any]:
-        """Return what a side may order in a position, see ``choices_record``."""
-        return choices_record(game, side, self.layout)
+        """Return what a side may order in a position, see ``choices_record``; kept for the last one of each side."""
+        when, kept = (game.turn, game.phase), self._choices.get(side)
+        if kept is None or kept[0] != when:
+            kept = self._choices[side] = when, choices_record(game, side, self.layout)
+        return kept[1]
 
     def _draw(self, index: int) -> dict[str, Any]:
         encoder, moment = self._encode(index)

@@ -292,6 +292,7 @@ class TableServer:
             try:
                 # The disk stores it, for which nobody else waits.
                 await self._run(table.play_again if failures else table.play)
+                await self._draw_last()
             except protocol.ProtocolError as error:  # too much waits for the threads
                 await asyncio.sleep(error.retry_after or 1.0)
             except OSError as error:
@@ -344,6 +345,13 @@ class TableServer:
             if connection.side in asked:
                 connection.send(message)
         self.notify()
+
+    async def _draw_last(self) -> None:
+        """Draw the phase that was played for everybody who is there; who comes meanwhile has it drawn with the past."""
+        viewers = {(one.screen, one.side) for one in self.connections if one.screen is not None and not one.is_behind}
+        with suppress(protocol.ProtocolError):  # too much is being drawn: it is drawn when it is sent
+            for screen, side in viewers:
+                await self._draw(partial(self.table.draw_last, screen, side))
 
     def _broadcast(self) -> None:
         first = self.table.num_events + 1

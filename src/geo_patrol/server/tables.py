@@ -579,6 +579,9 @@ class Table(TableFile):
         """
         alpha, bravo = (self.submitted.get(side, ()) for side in SIDES)
         self.live.play((alpha, bravo))
+        for side, timeline in self._seen.items():
+            for phase in self.live.timeline.phases[len(timeline.phases) :]:
+                timeline.append(phase.seen_by(side))
 
     def play_again(self) -> None:
         """Play the phase after an agent has failed at it: all agents begin anew.
@@ -707,6 +710,14 @@ class Table(TableFile):
         complete = min(self.num_events + 1, len(self.timeline_of(side)), last_event + protocol.PAGE + 1)
         for number in range(last_event, complete):
             self.scenes_of(side, screen).moment(number)
+
+    def draw_last(self, screen: protocol.Screen, side: Side | None) -> None:
+        """Draw the phase that was played last, and what a side may order next; this may run in a thread, before ``finish_phase``."""
+        scenes = self.scenes_of(side, screen)
+        scenes.moment(len(self.timeline_of(side)) - 1)
+        game = self.live.game
+        if side is not None and not game.is_over:
+            scenes.choices(game.seen_by(side), side)
 
     def your_turn(self, side: Side, now: float, screen: protocol.Screen | None = None) -> protocol.YourTurn:
         """Return what a side may order now."""

@@ -124,6 +124,11 @@ class AfterPage {
       const analysis = await request(`/api/tables/${encodeURIComponent(this.table)}/analysis/${side}?screen=${screenKind()}`);
       if (round !== this.round) return; // it is asked for again, for another screen
       this.analysis = analysis;
+      if (analysis.failed) {
+        byId("analysing").hidden = true;
+        byId("moments-title").hidden = false;
+        return void say(byId("moments-title"), "The analysis failed: the operator of the server can see why.");
+      }
       const { done, total } = this.analysis;
       byId("analysing").querySelector("progress").value = done / total;
       if (this.analysis.chances.length > 0) this.#drawCurve(side);
