@@ -76,6 +76,9 @@ def play_step(page, step, *, by_mouse):
                     break
                 page.keyboard.press("ArrowDown")
         assert order in page.evaluate("lesson.entry.orders")
+        assert page.text_content("#wrong") == "", "it was about other orders"
+        chip, foot = (page.locator(one).last.bounding_box() for one in (".chips li", ".foot"))
+        assert chip["y"] + chip["height"] <= foot["y"]
     press_until(page, ".commit")
     page.keyboard.press("Enter")
 
@@ -144,3 +147,18 @@ def test_the_page_fits_its_window_and_is_accessible(address, open_page, size):
     page = open_page(f"{address}/static/learn.html", size, reduced_motion="reduce")
     page.locator("#progress", has_text="Step 1 of").wait_for()
     check_page(page, size)
+
+
+def test_the_result_is_told_after_it_was_shown_and_a_whole_game_follows(address, open_page):
+    page = open_page(f"{address}/static/learn.html#step={len(STEPS)}")
+    page.locator("#progress", has_text=f"Step {len(STEPS)} of").wait_for()
+    task = page.text_content("#task")
+    play_step(page, STEPS[-1], by_mouse=True)
+    until(page, "lesson.tried !== null")
+    assert page.evaluate("lesson.result !== null || (lesson.playback.isAtEnd && lesson.playback.hasArrived)")
+    assert page.evaluate("lesson.result === null") or page.text_content("#task") == task
+    page.locator("#play-on:focus").wait_for()
+    assert page.text_content("#task") != task
+    page.click("#play-on")
+    page.wait_for_url("**/table.html#*")
+    page.locator("#right", has_text="Sputnik").wait_for()

@@ -149,6 +149,33 @@ def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, ope
     assert len(hits) == sum(outcome.success for outcome in outcomes)
 
 
+def test_a_card_says_why_a_satellite_is_lost_that_was_missed(page_path, open_page):
+    page = open_games(open_page, page_path, reduced_motion="reduce")
+    outcomes = [
+        {
+            "action": "shoot",
+            "attacker": "bravo:P2",
+            "guardian": None,
+            "target": "alpha:P6",
+            "odds": 80,
+            "success": False,
+        },
+        {
+            "action": "collide",
+            "attacker": "alpha:P6",
+            "guardian": None,
+            "target": "bravo:HVA",
+            "odds": 80,
+            "success": True,
+        },
+    ]
+    tell = """outcomes => drawCards({ outcomes, changes: [], score: [0, 0] }, new Cast(["a", "b"], null)).map((card) => card.textContent)"""
+    _, card = page.evaluate(tell, outcomes)
+    assert "6 is lost" in card
+    assert "missed" in card
+    assert card.endswith("It collided with b’s HVA.")
+
+
 def test_sectors_with_satellites_are_lit(page_path, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("End")

@@ -312,3 +312,13 @@ def test_fonts_are_loaded_once_a_size():
     painter._text_surface.cache_clear()
     painter.paint_drawing(drawing)
     assert painter._font.cache_info().misses == before
+
+
+def test_a_path_that_leaves_the_map_is_straight_up_to_its_edge():
+    for start, end in (((25, 2), (28, 1)), ((24, 2), (22, -4)), ((25, 1), (26, 0)), ((3, 3), (-2, 4))):
+        layout = MapLayout(load_mission("sample_probe"))
+        (x, y), (u, v) = layout.at(start), layout.at(end, start)
+        assert (u - x) * (end[1] - start[1]) == pytest.approx((v - y) * (end[0] - start[0]))
+        assert (u, v) != pytest.approx(layout.at(end)) or start[0] == end[0]
+        edges = layout.at((-99, -99)), layout.at((99, 99))
+        assert any(place == pytest.approx(edge[axis]) for axis, place in enumerate((u, v)) for edge in edges)

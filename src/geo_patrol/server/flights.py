@@ -20,6 +20,7 @@ from geo_patrol.drawing.shapes import Drawing, Shape
 from geo_patrol.flight.best import BestKnown, best_known
 from geo_patrol.flight.flight import (
     ENGINE_KEYS,
+    Ending,
     Flight,
     Turn,
     goals_text,
@@ -79,6 +80,8 @@ class BestFlight(BaseModel):
     turns: int
     rank: tuple[int, int, int]
     """See ``geo_patrol.flight.rank``: whether the mission was accomplished, turns of a race, points."""
+    lost: bool
+    """Whether the ship left the map."""
 
     @property
     def score(self) -> int:
@@ -132,7 +135,7 @@ MAX_CHALLENGES = 200
 _MAX_RANDOM_SEED = 1_000_000
 _MAX_STATES = 1_000
 """Width of the search for a good flight of a mission that is not of the package: about a second."""
-_COLUMNS = ("rank", "name", "score", "turns", "accomplished", "flights", "orders")
+_COLUMNS = ("rank", "name", "score", "turns", "accomplished", "lost", "flights", "orders")
 
 
 class Challenge(Stored[SavedChallenge]):
@@ -210,7 +213,9 @@ class Challenge(Stored[SavedChallenge]):
         if flight.is_over:
             pilot.num_flights += 1
             if pilot.best is None or rank(flight) > pilot.best.rank:
-                pilot.best = BestFlight(orders=pilot.orders, turns=flight.turn, rank=rank(flight))
+                pilot.best = BestFlight(
+                    orders=pilot.orders, turns=flight.turn, rank=rank(flight), lost=flight.ending == Ending.LEFT_MAP
+                )
             self.learn(flight)
         self.save()
         return flight
@@ -229,7 +234,10 @@ class Challenge(Stored[SavedChallenge]):
     # The ranking
 
     def ranking(self) -> list[dict[str, Any]]:
-        """Return a row for each pilot, the best first; equal flights share a rank, who has not ended one has none."""
+        """Return a row for each pilot, the best first; equal flights share a rank.
+
+        Who has not ended a flight has none, nor who was lost in space without a point.
+        """
         flown = sorted(
             ((pilot, pilot.best) for pilot in self.saved.pilots if pilot.best is not None),
             key=lambda pair: pair[1].rank,
@@ -248,11 +256,12 @@ class Challenge(Stored[SavedChallenge]):
 
 def _row(pilot: Pilot, number: int | None, best: BestFlight | None) -> dict[str, Any]:
     return {
-        "rank": number,
+        "rank": None if best is None or (best.lost and best.score <= 0) else number,
         "name": pilot.name,
         "score": None if best is None else best.score,
         "turns": None if best is None else best.turns,
         "accomplished": best is not None and best.success,
+        "lost": best is not None and best.lost,
         "flights": pilot.num_flights,
     }
 
@@ -374,7 +383,7 @@ def flight_record(flight: Flight, best: BestKnown | None = None) -> dict[str, An
         "over": flight.is_over,
         "success": flight.is_success,
         "result": result_text(flight, best) if flight.is_over else "",
-        "ship": layout.at(flight.position),
+        "ship": layout.at(flight.position, flight.turns[-1].start if flight.turns else None),
         "steps": [_shapes(layout, partial(scene.add_path, layout=layout, flight=flight, steps=step)) for step in steps],
         "outlook": _shapes(layout, lambda drawing: scene.add_outlook(drawing, layout, flight)) if has_outlook else [],
         "choices": [_choice(flight, layout, code) for code in flight.action_mask().nonzero()[0].tolist()],

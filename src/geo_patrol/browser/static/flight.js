@@ -169,8 +169,8 @@ class FlightPage {
     if (content === this.shown) return;
     this.shown = content;
     const note = best === null ? "no flight is known that accomplishes the mission" : best.is_proved ? "best known, proved" : "best known";
-    const rows = ranking.map(({ rank, name, score, turns, accomplished, flights }) => {
-      const state = rank === null ? "flying" : accomplished ? "done" : "failed";
+    const rows = ranking.map(({ rank, name, score, turns, accomplished, lost, flights }) => {
+      const state = score === null ? "flying" : lost ? "lost" : accomplished ? "done" : "failed";
       return dataRow([rank ?? "", name, score, turns, state, flights], name === this.flight?.name ? { "aria-current": "true" } : {});
     });
     const known = dataRow(["", note, best?.score, best?.turns, "", ""], { class: "known" });

@@ -1,5 +1,7 @@
 "use strict";
 
+const FIRST = "level:sputnik"; // the first opponent
+
 /** The guided first game: its steps, and what the player has to do, come from the server. */
 class Lesson {
   constructor() {
@@ -12,6 +14,7 @@ class Lesson {
     this.entry = new OrderPanel(document, this.playback, (orders) => this.#attempt({ orders }), () => this.#changed());
     this.back.addEventListener("click", () => this.#go(this.number - 1));
     this.next.addEventListener("click", () => this.#go(this.number + 1));
+    this["play-on"].addEventListener("click", ({ target }) => start(target, () => openAndPlay({ preset: "geo_patrol", alpha: FIRST, bravo: FIRST }, "alpha"), this.wrong));
     window.addEventListener("hashchange", () => this.open());
     NARROW.addEventListener("change", () => this.#redraw());
   }
@@ -31,7 +34,7 @@ class Lesson {
     this.entry.selected = null;
     this.isDone = true; // choices are being loaded, nothing is selected by the player
     this.reached = Math.max(this.reached, this.number - 1);
-    this.tried = null;
+    this.tried = this.result = null;
     this.entry.load(answer.choices);
     this.entry.select(null);
     this.#show(answer.card, false);
@@ -54,10 +57,12 @@ class Lesson {
   }
 
   #changed() {
+    if (!this.isDone) this.wrong.textContent = ""; // it was about other orders
     if (this.selects && this.entry.selected !== null) this.#attempt({ select: this.entry.selected });
   }
 
   #showMoment() {
+    if (this.result && this.playback.isAtEnd && this.playback.hasArrived) this.#tell();
     const shown = this.playback.settled;
     if (shown === undefined || shown === this.shown) return;
     this.shown = shown;
@@ -74,8 +79,18 @@ class Lesson {
     if (answer.record !== null) {
       this.entry.clear();
       this.playback.load(answer.record);
+      this.isDone = answer.done; // nothing more is tried while it is shown
+      this.entry.commit.disabled = this.entry.undo.disabled = true;
       this.playback.setPlaying(true);
     }
+    this.result = answer;
+    if (answer.record === null || (this.playback.isAtEnd && this.playback.hasArrived)) this.#tell();
+  }
+
+  /** Says what came of an attempt, when it has been shown. */
+  #tell() {
+    const answer = this.result;
+    this.result = null;
     this.#show(answer.card, answer.done);
     if (answer.done) this.step.scrollIntoView({ block: "nearest" });
     if (answer.done) (this.next.hidden ? this["play-on"] : this.next).focus({ preventScroll: true });

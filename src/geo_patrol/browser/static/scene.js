@@ -40,7 +40,7 @@ function interpolate(start, end, fraction) {
   });
 }
 
-/** How each class of shapes becomes an element of SVG; the arrays are those of ``browser/scenes.py``. */
+/** How each class of shapes becomes an element of SVG; the arrays are those of ``browser/records.py``. */
 const ELEMENTS = {
   P: {
     name: "polygon",

@@ -347,7 +347,7 @@ class TablePage {
 
   error({ code, text }) {
     if (code === "wrong_secret" && this.schoolClass !== null) this.toClass();
-    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(capitalized(text));
+    else if (["no_table", "wrong_secret", "closed"].includes(code)) this.end(capitalized(text), code !== "closed");
     else {
       this.refresh();
       this.notify(text); // rather than that planned orders are still here
@@ -361,13 +361,13 @@ class TablePage {
     this.refresh();
   }
 
-  /** Ends the connection for good, and says why. */
-  end(text) {
+  /** Ends the connection for good, and says why; a seat that is nobody's any more is forgotten. */
+  end(text, isLost = false) {
     for (const line of this.lines) line.connection.close();
     this.entry.clear();
     clearTimeout(this.dangerTimer);
     this.closed = text;
-    if (text.includes("secret") || text.includes("no table")) OwnGames.forget(this.table);
+    if (isLost) OwnGames.forget(this.table);
     this.refresh();
   }
 

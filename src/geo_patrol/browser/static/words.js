@@ -117,6 +117,8 @@ function engagementCards(outcomes, cast) {
     const failed = new Set(guards.filter((one) => one.target === target && one.attacker && !one.success).map(({ guardian }) => guardian));
     for (const { guardian } of taken.values()) failed.delete(guardian);
     if (failed.size > 0) lines.push([...tokens([...failed], cast), failed.size === 1 ? " guarded in vain." : " guarded in vain."]);
+    const own = attacks.find(({ action, success, attacker }) => action === "collide" && success && attacker === target);
+    if (isLost && own && !attacks.some(({ success, target: hit }) => success && hit === target)) lines.push(["It collided with ", cast.token(own.target), "."]);
     const [side, name] = target.split(":");
     const title = name === "HVA" ? `${capitalized(cast.owner(side))} HVA is ${isLost ? "lost" : "safe"}` : null;
     return { target, title, isLost, lines, isHva: name === "HVA" };

@@ -90,11 +90,24 @@ class MapLayout:
         self.left = (self.width - self.cell * (mission.columns - 1)) / 2
         self.bottom = _MAP_TOP + self.cell * (mission.rows - 1)
 
-    def at(self, point: tuple[float, float]) -> tuple[float, float]:
-        """Return the pixels of a point of the map; points off it are drawn just outside, nearer than its numbers."""
+    def at(self, point: tuple[float, float], start: tuple[float, float] | None = None) -> tuple[float, float]:
+        """Return the pixels of a point of the map; points off it are drawn just outside, nearer than its numbers.
+
+        With ``start``, that is where the straight line from there leaves the map.
+        """
+        if start is not None:
+            point = self._leaving(start, point)
         column = min(max(point[0], 1 - _OUTSIDE), self.mission.columns + _OUTSIDE)
         row = min(max(point[1], 1 - _OUTSIDE), self.mission.rows + _OUTSIDE)
         return self.left + (column - 1) * self.cell, _MAP_TOP + (row - 1) * self.cell
+
+    def _leaving(self, start: tuple[float, float], end: tuple[float, float]) -> tuple[float, float]:
+        fraction = 1.0
+        for a, b, size in zip(start, end, (self.mission.columns, self.mission.rows), strict=True):
+            edge = min(max(b, 1 - _OUTSIDE), size + _OUTSIDE)
+            if edge != b != a:
+                fraction = min(fraction, max((edge - a) / (b - a), 0.0))
+        return start[0] + fraction * (end[0] - start[0]), start[1] + fraction * (end[1] - start[1])
 
 
 def add_heading(drawing: Drawing, mission: Mission, note: str = "") -> None:
@@ -333,7 +346,8 @@ def add_path(drawing: Drawing, layout: MapLayout, flight: Flight, steps: int = F
     position = flight.position
     if turns and steps < FLOWN:
         position = turns[-1].coasted if steps == COASTED else _moved(turns[-1].coasted, turns[-1].gravity)
-    drawing.add(Circle(layout.at(position), layout.cell * 0.2, None, BLUE, 2.4))
+    here = layout.at(position, turns[-1].start if turns else None)
+    drawing.add(Circle(here, layout.cell * 0.2, None, BLUE, 2.4))
 
 
 def _add_turn(drawing: Drawing, layout: MapLayout, turn: Turn, steps: int = FLOWN, *, is_last: bool = False) -> None:
@@ -342,7 +356,7 @@ def _add_turn(drawing: Drawing, layout: MapLayout, turn: Turn, steps: int = FLOW
         return  # the ship has stayed where it is
 
     def add(kind: str, start: Point, end: Point) -> None:
-        drawing.add(*flown_line(kind, layout.at(start), layout.at(end)))
+        drawing.add(*flown_line(kind, layout.at(start, turn.start), layout.at(end, turn.start)))
 
     pulled = _moved(turn.coasted, turn.gravity)
     if not turn.is_launch and turn.coasted != turn.start and (is_last or turn.coasted != turn.end):
@@ -367,8 +381,9 @@ def _add_numbers(drawing: Drawing, layout: MapLayout, turns: Sequence[Turn]) -> 
         numbers.setdefault(turn.end, []).append(turn.number)
     on_something = {turn.end for turn in turns if turn.mode != "flying"}
     labels: list[Rect] = []
+    starts = {turn.end: turn.start for turn in turns}
     for point, here in numbers.items():
-        x, y = layout.at(point)
+        x, y = layout.at(point, starts[point])
         shift = layout.cell * (0.46 if point in on_something else 0.3)
         text = _spans(here)
         extent = round(0.58 * TEXT * len(text)), round(TEXT)
@@ -433,9 +448,9 @@ def add_outlook(drawing: Drawing, layout: MapLayout, flight: Flight) -> None:
     """Draw where the ship will coast in its next turn, and what gravity will do there."""
     coasted = _moved(flight.position, flight.move)
     pulled = flight.end_of(COAST)
-    drawing.add(*flown_line("coast", layout.at(flight.position), layout.at(coasted)))
+    drawing.add(*flown_line("coast", layout.at(flight.position), layout.at(coasted, flight.position)))
     if pulled != coasted:
-        drawing.add(*flown_line("gravity", layout.at(coasted), layout.at(pulled)))
+        drawing.add(*flown_line("gravity", layout.at(coasted, flight.position), layout.at(pulled, flight.position)))
 
 
 def order_label(flight: Flight, code: int) -> str:
