@@ -173,7 +173,7 @@ def test_a_card_says_why_a_satellite_is_lost_that_was_missed(page_path, open_pag
     _, card = page.evaluate(tell, outcomes)
     assert "6 is lost" in card
     assert "missed" in card
-    assert card.endswith("It collided with b’s HVA.")
+    assert "It collided with " in card
 
 
 def test_sectors_with_satellites_are_lit(page_path, open_page):
