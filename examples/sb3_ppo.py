@@ -3,8 +3,6 @@
     pip install "geo_patrol[sb3]"
     python examples/sb3_ppo.py 5  # minutes
     geo-patrol match torch:sb3_ppo.pt scripted
-
-``train_maskable_ppo.py`` also changes opponents while it trains, evaluates, and plots the learning curve.
 """
 
 import argparse

@@ -35,7 +35,6 @@ NEED_LIBRARIES = {
     "supersuit_random.py",
     "tianshou_ppo.py",
     "torchrl_ppo.py",
-    "train_maskable_ppo.py",
     "train_psro.py",
     "train_selfplay.py",
     "verifiers_game.py",
