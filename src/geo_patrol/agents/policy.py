@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.blas import one_blas_thread
 from geo_patrol.agents.scripted.script import check_observations
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import observe
@@ -380,6 +381,7 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     return Inputs(sectors, features, game)
 
 
+@one_blas_thread
 def score_orders(
     weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]
 ) -> tuple[NDArray[np.bool_], Floats]:
@@ -452,6 +454,7 @@ def order_probabilities(
     return every
 
 
+@one_blas_thread
 def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:
     """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
     inputs = read_inputs(observations)
