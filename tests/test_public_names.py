@@ -69,3 +69,13 @@ def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
         )
         assert result.stderr == announcement
+
+
+def test_a_reload_replaces_the_environments_without_warnings():
+    code = "import importlib, geo_patrol, gymnasium; importlib.reload(geo_patrol); print(len(gymnasium.registry))"
+    fresh = "import geo_patrol, gymnasium; print(len(gymnasium.registry))"
+    ran, plain = (
+        subprocess.run([sys.executable, "-W", "error", "-c", one], capture_output=True, text=True, check=True)
+        for one in (code, fresh)
+    )
+    assert (ran.stdout, ran.stderr) == (plain.stdout, "")

@@ -1,5 +1,7 @@
 """The registries of Gymnasium and PettingZoo: an id for each preset, such as ``GeoPatrol/Case1-v0``."""
 
+import itertools
+
 import gymnasium
 import pettingzoo
 
@@ -19,7 +21,15 @@ def environment_id(preset: str) -> str:
 
 
 def register_environments() -> None:
-    """Register every preset, with Gymnasium against an agent, with PettingZoo for two; and the flight games."""
+    """Register every preset, with Gymnasium against an agent, with PettingZoo for two; and the flight games.
+
+    Ids that are registered already, as after ``importlib.reload``, are replaced without the warnings of both registries.
+    """
+    ids = [*map(environment_id, preset_names()), *FLIGHT_IDS]
+    for registry, name in itertools.product(
+        (gymnasium.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry), ids
+    ):
+        registry.pop(name, None)
     for preset in preset_names():
         name, arguments = environment_id(preset), {"config": preset}
         gymnasium.register(
