@@ -10,7 +10,7 @@ RUN python -m venv /venv
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY configs configs
 COPY src src
-RUN /venv/bin/pip install --no-cache-dir .
+RUN /venv/bin/pip install --no-cache-dir ".[play]"
 
 FROM python:3.13-slim
 ENV PATH=/venv/bin:$PATH \

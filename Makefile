@@ -17,7 +17,7 @@ TRAIN_SEEDS = for seed in 0 1 2; do \
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) pip install --quiet --disable-pip-version-check -e .
+	$(RUN) pip install --quiet --disable-pip-version-check -e ".[play]"
 	touch $@
 
 $(VENV)/dev: $(VENV)/core

@@ -1,8 +1,8 @@
 """Train MaskablePPO of sb3-contrib against a mixture of agents, save its network, and let it play a match.
 
-    pip install "geo_patrol[sb3]"
-    python examples/sb3_ppo.py 5  # minutes
-    geo-patrol match torch:sb3_ppo.pt scripted
+pip install "geo_patrol[sb3]"
+python examples/sb3_ppo.py 5  # minutes
+geo-patrol match torch:sb3_ppo.pt scripted
 """
 
 import argparse

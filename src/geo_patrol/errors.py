@@ -58,8 +58,12 @@ class RecordingError(GeoPatrolError):
 
 
 @contextmanager
-def optional_import(extra: str) -> Iterator[None]:
+def optional_import(extra: str, otherwise: str = "") -> Iterator[None]:
     """Import optional dependencies in the block; where one is missing, say which extra installs it.
+
+    Args:
+        extra: name of the extra.
+        otherwise: what does without it, for the end of the message.
 
     Raises:
         MissingPackageError: a package is not installed.
@@ -68,7 +72,9 @@ def optional_import(extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "a package").partition(".")[0]
-        raise MissingPackageError(f"{package} is not installed: pip install 'geo_patrol[{extra}]'") from error
+        raise MissingPackageError(
+            f"{package} is not installed: pip install 'geo_patrol[{extra}]'{otherwise}"
+        ) from error
 
 
 def printable(text: str, max_length: int) -> str:

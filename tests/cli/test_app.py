@@ -171,3 +171,23 @@ def test_errors_of_the_library_are_one_line_and_bugs_keep_their_traceback(capsys
     with pytest.raises(ValueError, match="a bug"):
         command(ValueError("a bug"))
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "websockets", "segno"])
+@pytest.mark.parametrize(
+    ("arguments", "otherwise"),
+    [
+        (["play"], "; at the terminal: geo-patrol play --text"),
+        (["learn"], "; a game at the terminal: geo-patrol play --text"),
+        (["fly"], "; at the terminal: geo-patrol fly --text"),
+        (["serve"], ""),
+        (["join", "http://127.0.0.1:1/", "--agent", "random"], ""),
+    ],
+)
+def test_commands_with_pages_say_which_extra_they_need(monkeypatch, missing, arguments, otherwise):
+    for name in [name for name in sys.modules if name.partition(".")[0] == missing]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert ran.stderr == f"geo-patrol: {missing} is not installed: pip install 'geo_patrol[play]'{otherwise}\n"

@@ -142,8 +142,10 @@ def _fly(mission: "Mission", solve: bool, max_states: int | None, orders: str | 
 
 def _open_page(mission: "Mission", *, has_browser: bool, port: int) -> None:
     """Let the user fly in the browser, with hints."""
-    from geo_patrol.cli.serve import open_page
+    from geo_patrol.cli.serve import check_pages, open_page
     from geo_patrol.warmup import compile_flight_games
+
+    check_pages("; at the terminal: geo-patrol fly --text")
 
     def open_flight(server: "Server") -> str:
         return f"/static/flight.html#challenge={server.open_flight(mission)}"

@@ -243,8 +243,9 @@ def play(
                 stack,
             )
         return
-    from geo_patrol.cli.serve import open_page
+    from geo_patrol.cli.serve import check_pages, open_page
 
+    check_pages("; at the terminal: geo-patrol play --text")
     folder = None if save is None else Path(save)
     if folder is not None and folder.suffix:
         raise InputError(f"--save {save}: the page keeps games in a folder; a file is for --text")
@@ -431,7 +432,8 @@ def learn(
     """
     if game not in _GAMES:
         raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; lessons are {_GAMES_TEXT}'}")
-    from geo_patrol.cli.serve import open_page
+    from geo_patrol.cli.serve import check_pages, open_page
 
+    check_pages("; a game at the terminal: geo-patrol play --text")
     page = "learn" if game == "geo_patrol" else "flight_lesson"
     open_page(lambda _: f"/static/{page}.html", has_browser=not no_browser, port=port)

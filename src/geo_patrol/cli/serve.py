@@ -11,7 +11,7 @@ import typer
 
 from geo_patrol.cli.options import ANY_AGENT, load_agent, user_path
 from geo_patrol.cli.output import InputError, plain_errors
-from geo_patrol.errors import GeoPatrolError, show
+from geo_patrol.errors import GeoPatrolError, optional_import, show
 
 if TYPE_CHECKING:
     from geo_patrol.server.app import Server
@@ -59,6 +59,7 @@ def serve(
     Without --host only this computer can reach it. On a network, everybody there can open tables and make this computer
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
+    check_pages()
     from geo_patrol.server.app import Server
     from geo_patrol.server.requests import LOCAL_HOSTS, is_local
     from geo_patrol.server.tables import TableStore
@@ -82,6 +83,22 @@ def serve(
         )
     _allow_files()
     _run(server.app(), host, port, f"{len(tables.items)} tables, games in {data}")
+
+
+def check_pages(otherwise: str = "") -> None:
+    """Check that what serves pages is installed, before any work is done for it.
+
+    Args:
+        otherwise: what does without it, for the end of the message.
+
+    Raises:
+        MissingPackageError: a package is not installed.
+    """
+    with optional_import("play", otherwise):
+        import segno  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+        import websockets  # noqa: F401
 
 
 def _read_host(option: str, text: str, what: str) -> str:
@@ -244,6 +261,7 @@ def join(
         raise InputError("one of --agent NAME and --command COMMAND is needed")
     if text and command is None:
         raise InputError("--text is for programs: it needs --command COMMAND")
+    check_pages()
     from geo_patrol.server.client import is_class_link, seats
 
     played = None if agent is None else load_agent(agent)
