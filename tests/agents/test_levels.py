@@ -1,5 +1,7 @@
 """Opponents in nine steps, and the rating of somebody who has played them."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,12 @@ def test_a_rating_stays_finite_for_who_has_only_won_and_is_unknown_without_games
     first, more = rate([(620, 1)]), rate([(620, 1)] * 20)
     assert 620 < first.rating < more.rating < 2100
     assert rate([]) is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rating", [-5000.0, 5000.0, 1e-300])
+def test_extreme_results_have_a_rating(rating):
+    for results in ([(rating, 1.0)], [(rating, 0.0), (-rating, 1.0)] * 500, [(-5000.0, 0.0), (5000.0, 1.0)]):
+        found = rate(results)
+        assert all(map(math.isfinite, found))
+        assert found.low <= found.rating <= found.high

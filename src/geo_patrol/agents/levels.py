@@ -130,10 +130,12 @@ def rate(results: Iterable[tuple[float, float]]) -> Rating | None:
     if not len(games):
         return None
     grid = np.arange(games[:, 0].min() - 1500, games[:, 0].max() + 1500, 5.0)
-    expected = 1 / (1 + np.exp((games[:, 0] - grid[:, None]) / _SCALE))
     won = games[:, 1]
-    logarithm = (won * np.log(expected) + (1 - won) * np.log1p(-expected)).sum(axis=1)
-    logarithm += 0.5 * np.log((expected * (1 - expected)).sum(axis=1))
+    ahead = (grid[:, None] - games[:, 0]) / _SCALE
+    # Logarithms of the expected result and of its complement, without either where it is no number but zero.
+    won_log, lost_log = -np.logaddexp(0, -ahead), -np.logaddexp(0, ahead)
+    logarithm = (won * won_log + (1 - won) * lost_log).sum(axis=1)
+    logarithm += 0.5 * np.logaddexp.reduce(won_log + lost_log, axis=1)
     weights = np.exp(logarithm - logarithm.max())
     weights /= weights.sum()
     low, high = np.interp((0.025, 0.975), weights.cumsum(), grid)

@@ -150,11 +150,11 @@ class TableServer:
                 await connection.queue.join()  # until the client has taken the page
 
     def _note_attendance(self) -> None:
-        """Let the clock run from the start of the phase when the first one comes, and stand still when the last one goes."""
+        """Let the clock run when the first one comes, and stand still when the last one goes."""
         table = self.table
         if table.is_attended != bool(self.connections):
+            table.hold_clock(self._now())
             table.is_attended = bool(self.connections)
-            table.restart_clock()
         table.last_used = time.monotonic()
 
     def depart(self, connection: Connection) -> None:
@@ -184,6 +184,7 @@ class TableServer:
         elif isinstance(message, protocol.Leave):
             self.table.leave_seat(side)
             self._end_seat(side)
+            self._note_attendance()
             self.notify()
         elif isinstance(message, protocol.Resign | protocol.Draw):
             self._settle(side, message)
@@ -223,9 +224,10 @@ class TableServer:
             other.send(None)
 
     def refresh(self) -> None:
-        """Let everybody know that a teacher has paused, continued, stopped or renamed something."""
+        """Let everybody know of a new name or seat, or that a teacher has paused, continued or stopped the game."""
         table = self.table
-        table.restart_clock()
+        if table.is_still:
+            table.restart_clock()
         if table.saved.is_stopped:
             for side in table.people:
                 self._end_seat(side)

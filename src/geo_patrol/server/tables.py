@@ -264,6 +264,7 @@ class Table(TableFile):
         self.last_used = time.monotonic()
         self.submitted: dict[Side, tuple[Order, ...]] = {}
         self._phase_start: float | None = None
+        self._held: float | None = None  # seconds that had passed when everybody went
         self._recorder: Recorder | None = None
         self._start()
 
@@ -551,9 +552,13 @@ class Table(TableFile):
         if self.is_still or not self.is_attended:
             return None
         if self._phase_start is None:
-            if not self.num_events and not set(self.people) <= self.connected | set(self.submitted):
+            if (
+                self._held is None
+                and not self.num_events
+                and not set(self.people) <= self.connected | set(self.submitted)
+            ):
                 return None  # until all have come
-            self._phase_start = now
+            self._phase_start, self._held = now - (self._held or 0.0), None
         return now - self._phase_start
 
     @property
@@ -561,9 +566,16 @@ class Table(TableFile):
         """Sides of people who have something to order in the current phase."""
         return [side for side, entry in self._entries.items() if entry.has_choice]
 
+    def hold_clock(self, now: float) -> None:
+        """Let the clock stand still until somebody asks for it again: who goes and comes back gains no time."""
+        if self._phase_start is not None:
+            self._held = now - self._phase_start
+            self._phase_start = None
+
     def restart_clock(self) -> None:
-        """Give the full time for the phase, after a pause or when somebody comes back."""
-        self._phase_start = None
+        """Give the full time for the phase, after a pause."""
+        if self._phase_start is not None or self._held is not None:
+            self._phase_start, self._held = None, 0.0
 
     def close_phase(self) -> None:
         """Take no more orders for the phase: those whose time is up hold, or forfeit."""
@@ -632,7 +644,7 @@ class Table(TableFile):
         self.submitted = {}
         self.draw_offered = set()
         self._unreadable: Counter[Side] = Counter()
-        self._phase_start = None
+        self._phase_start = self._held = None
         if not self.game.is_over:
             self._entries = {side: OrderEntry(self.game.seen_by(side), side) for side in self.people}
             # Of hidden enemies, it would tell that they have no choice.
