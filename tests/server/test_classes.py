@@ -2,7 +2,9 @@
 
 import contextlib
 import csv
+import errno
 import io
+import itertools
 import json
 import os
 import re
@@ -17,7 +19,8 @@ pytest.importorskip("httpx2")
 import segno
 from starlette.testclient import TestClient
 
-from geo_patrol.server import requests
+from geo_patrol.files import atomic_write
+from geo_patrol.server import requests, store
 from geo_patrol.server.app import Server
 from geo_patrol.server.classes import MAX_PUPILS
 from geo_patrol.server.tables import Table, TableStore
@@ -559,3 +562,69 @@ def test_a_class_with_a_cheap_agent_never_waits_for_one_with_a_searching_agent(t
 def commit_nothing(socket, turn):
     orders = {key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []}
     socket.send_text(json.dumps(orders))
+
+
+ACTIONS = {
+    "pause": {"paused": True},
+    "rename": {"pupil": "Ada", "name": "Ada L."},
+    "remove": {"pupil": "Ada"},
+    "reseat": {"pupil": "Ada", "partner": "Cem"},
+    "agent": {},
+}
+
+
+@pytest.mark.parametrize("is_unloaded", [False, True])
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("number", range(5))
+def test_on_a_full_disk_an_action_happens_wholly_or_not_at_all(tmp_path, monkeypatch, action, number, is_unloaded):
+    server = Server(TableStore(tmp_path))
+    with TestClient(server.app()) as client:
+        client.server = server
+        lesson = Classroom(client)
+        lesson.arrive("Ada", "Ben", "Cem", "Dua", "Eva")
+        if is_unloaded:
+            lesson.unload()
+        before, calls = lesson.overview(), itertools.count()
+
+        def write(path):
+            if next(calls) >= number:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return atomic_write(path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "atomic_write", write)
+            body = {"secret": lesson.teacher, **ACTIONS[action]}
+            answer = client.post(f"/api/classes/{lesson.name}/{action}", json=body)
+            during = lesson.overview()
+        assert answer.status_code == 200 or (answer.status_code, during) == (507, before)
+        assert number or answer.status_code == 507
+    with TestClient(Server(TableStore(tmp_path)).app()) as lesson.client:
+        assert lesson.overview() == during
+        games = json.loads((tmp_path / "classes" / f"{lesson.name}.json").read_text())["games"]
+        assert {path.stem for path in tmp_path.glob("[!.]*.json")} == {game["table"] for game in games}
+        for game in games:
+            stored = json.loads((tmp_path / f"{game['table']}.json").read_text())
+            assert (stored["is_stopped"], stored["is_paused"]) == (game["is_stopped"], game["is_paused"])
+            shown = [one["names"] for one in during["tables"] if one["table"] == game["table"]]
+            assert shown in ([], [[stored["alpha"]["name"], stored["bravo"]["name"]]])
+
+
+def test_a_pupil_who_comes_back_on_a_full_disk_has_the_seat_or_the_old_secret(client, monkeypatch):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    lesson.unload()
+    lesson.request("readmit", secret=lesson.teacher, pupil="Ada")
+    calls = itertools.count()
+
+    def write(path):
+        if next(calls):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return atomic_write(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "atomic_write", write)
+        lesson.arrive("Ada")
+    table = lesson.seat("Ada")["table"]
+    with client.websocket_connect(f"/ws/{table}") as socket:
+        socket.send_text(json.dumps({"type": "hello", "version": 1, "table": table, "secret": lesson.secrets["Ada"]}))
+        assert json.loads(socket.receive_text())["type"] == "welcome"

@@ -4,7 +4,7 @@ import io
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,7 @@ from geo_patrol.server.requests import (
     read_body,
 )
 from geo_patrol.server.store import Store, Stored
-from geo_patrol.server.tables import NewTable, Seat, Table, TableStore, make_seat_agent
+from geo_patrol.server.tables import NewTable, Seat, Table, TableFile, TableStore, make_seat_agent
 from geo_patrol.sides import SIDES, Side
 
 MAX_PUPILS = 60
@@ -72,7 +72,8 @@ class Pupil(SavedData):
 class ClassGame(SavedData):
     """A game of a class: its table, the number of the pupil on each side, None for the agent, and how it stands.
 
-    How it stands is taken down when its table leaves memory, and whenever the class is looked at.
+    How it stands is taken down when its table leaves memory, and whenever the class is looked at. Who plays it, and whether
+    it is paused or stopped, the class decides: see ``Classroom.rule``.
     """
 
     table: str
@@ -106,7 +107,6 @@ class ClassGame(SavedData):
         if table.is_over or not table.hides_enemies:  # pupils see the table of the class as well
             self.scores = game.scores["alpha"], game.scores["bravo"]
         self.is_over, self.winner, self.reasons = table.is_over, table.winner, [str(one) for one in table.reasons]
-        self.is_paused, self.is_stopped = table.saved.is_paused, table.saved.is_stopped
 
 
 class SavedClass(SavedData):
@@ -216,10 +216,7 @@ class Classroom(Stored[SavedClass]):
         pupil.secret_hash, pupil.is_expected = hash_secret(secret), False
         self.save()
         game = self._game_of(number)
-        table = None if game is None or game.has_ended else self._store.edit(game.table)
-        if game is not None and table is not None:
-            table.saved.seat(SIDES[game.pupils.index(number)]).secret_hash = pupil.secret_hash
-            table.save()
+        self._rule([] if game is None else [game])
         return secret
 
     def pupil_of(self, secret: str) -> int:
@@ -313,11 +310,16 @@ class Classroom(Stored[SavedClass]):
         new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
         origin = {"opener": self.saved.opener, "classroom": self.id, "is_paused": self.saved.is_paused}
         table, _ = self._store.open_table(new, taken=seats, config=self.config, **origin)
-        self.saved.games.append(ClassGame(table=table.id, alpha=alpha, bravo=bravo))
+        game = ClassGame(table=table.id, alpha=alpha, bravo=bravo, is_paused=self.saved.is_paused)
+        self.saved.games.append(game)
         for number in (first, second):
             if number is not None:
                 self.saved.pupils[number].is_waiting = False
-        self.save()
+        try:
+            self.save()
+        except ProtocolError:
+            self._store.remove(table)  # which nobody knows
+            raise
 
     def _alpha_games(self, number: int) -> int:
         """Return how many more games a pupil has played as alpha than as bravo."""
@@ -328,6 +330,34 @@ class Classroom(Stored[SavedClass]):
             return Seat(kind="agent", name=self.saved.new.agent)
         pupil = self.saved.pupils[number]
         return Seat(kind="taken", name=pupil.name, secret_hash=pupil.secret_hash)
+
+    def rule(self, table: TableFile) -> None:
+        """Make a table as the class says: who plays it, whether it is paused or stopped.
+
+        The class is saved first, and with it everything has happened. Where the file of the table cannot be written it is
+        behind: what is in memory is right, and so is what comes back from the file, because this is called again then.
+        """
+        game = next((game for game in self.saved.games if game.table == table.id), None)
+        if game is None:
+            return
+        saved = table.saved
+        before = saved.model_copy(deep=True)
+        saved.is_paused, saved.is_stopped = game.is_paused, game.is_stopped
+        for side, number in zip(SIDES, game.pupils, strict=True):
+            if number is not None:
+                pupil, seat = self.saved.pupils[number], saved.seat(side)
+                seat.name, seat.kind = pupil.name, "taken"
+                seat.secret_hash = "" if game.is_stopped else pupil.secret_hash
+        if saved != before:
+            table.save_if_possible()
+
+    def _rule(self, games: Iterable[ClassGame]) -> list[str]:
+        """Make the tables of games as the class says; return them."""
+        tables = [game.table for game in games]
+        for name in tables:
+            if (table := self._store.edit(name)) is not None:
+                self.rule(table)
+        return tables
 
     # The teacher; what changes a game returns the tables whose clients must know of it
 
@@ -359,7 +389,7 @@ class Classroom(Stored[SavedClass]):
             "score": game.scores,
             "over": game.is_over,
             "winner": game.winner,
-            "paused": game.is_paused,
+            "paused": game.is_paused or (table is not None and table.saved.is_paused),
             "waiting_for": [side for side in people if table is None or side not in table.submitted],
             "away": [side for side in people if table is None or side not in table.connected],
             "names": self._names(game),
@@ -381,12 +411,9 @@ class Classroom(Stored[SavedClass]):
             self.saved.is_paused = is_paused
         changed = [game for game in self._games() if table in (None, game.table) and not game.has_ended]
         for game in changed:
-            if (kept := self._store.edit(game.table)) is not None and kept.saved.is_paused != is_paused:
-                kept.saved.is_paused = is_paused
-                kept.save()
             game.is_paused = is_paused
         self.save()
-        return [game.table for game in changed]
+        return self._rule(changed)
 
     def start_next(self) -> None:
         """Let all pupils whose game is over play the next one."""
@@ -403,21 +430,18 @@ class Classroom(Stored[SavedClass]):
             ProtocolError: the name is empty, or somebody else's.
         """
         others = [pupil.name for i, pupil in enumerate(self.saved.pupils) if i != number and not pupil.is_gone]
-        self.saved.pupils[number].name = name = read_name(name, others)
+        self.saved.pupils[number].name = read_name(name, others)
         self.save()
         game = self._game_of(number)
-        kept = None if game is None else self._store.edit(game.table)
-        if game is None or kept is None:
-            return []
-        kept.set_name(SIDES[game.pupils.index(number)], name)
-        return [game.table]
+        return self._rule([] if game is None else [game])
 
     def remove(self, number: int) -> list[str]:
         """Remove a pupil, whose secret is void; the partner of the game in progress waits for another one."""
-        changed = self._stop_game(number)
+        stopped = self._stop_game(number)
         pupil = self.saved.pupils[number]
         pupil.is_gone, pupil.is_waiting, pupil.is_expected = True, False, False
         self.save()
+        changed = self._rule(stopped)
         self.seat_if_possible()
         return changed
 
@@ -437,26 +461,27 @@ class Classroom(Stored[SavedClass]):
                 "bad_message", "partner: nobody plays alone; choose somebody else, or null for the agent"
             )
         both = [one for one in (number, partner) if one is not None]
-        changed = [table for one in both for table in self._stop_game(one)]
-        self._open_table(number, partner)
+        stopped = [game for one in both for game in self._stop_game(one)]
+        try:
+            self._open_table(number, partner)  # which saves the class
+        except ProtocolError:
+            self.revert()
+            raise
+        changed = self._rule(stopped)
         self.seat_if_possible()
         return changed
 
-    def _stop_game(self, number: int) -> list[str]:
-        """End the game in progress of a pupil without a result; both players wait."""
+    def _stop_game(self, number: int) -> list[ClassGame]:
+        """End the game in progress of a pupil without a result, where the class is saved then; both players wait."""
         game = self._game_of(number)
         self.saved.pupils[number].is_waiting = True
         if game is None or game.has_ended:
-            self.save()
             return []
-        if (kept := self._store.edit(game.table)) is not None:
-            kept.stop()
         game.is_stopped = True
         for other in game.pupils:
             if other is not None:
                 self.saved.pupils[other].is_waiting = True
-        self.save()
-        return [game.table]
+        return [game]
 
     def results(self, address: str) -> str:
         """Return a row for each game as CSV.
@@ -496,6 +521,14 @@ class ClassStore(Store[SavedClass, Classroom]):
         )
         self.read_all()  # to report those that are damaged
         tables.observers.append(self._note_table)
+        tables.arrivals.append(self._rule_table)
+        for table in tables.items.values():
+            self._rule_table(table)
+
+    def _rule_table(self, table: Table) -> None:
+        classroom = self.get(table.saved.classroom) if table.saved.classroom else None
+        if classroom is not None:
+            classroom.rule(table)
 
     def _note_table(self, table: Table) -> None:
         classroom = self.get(table.saved.classroom)

@@ -62,9 +62,18 @@ class Stored(Generic[_Saved]):
         try:
             self._write()
         except OSError as error:
-            with suppress(OSError):  # a new item has no file
-                self.saved = type(self.saved).model_validate_json(read_content(self.path))
+            self.revert()
             raise not_saved(error) from None
+
+    def revert(self) -> None:
+        """Let ``saved`` be what its file holds, if it has one."""
+        with suppress(OSError):
+            self.saved = type(self.saved).model_validate_json(read_content(self.path))
+
+    def save_if_possible(self) -> None:
+        """Write the file; where that fails, ``saved`` stays as it is, and the file what it was."""
+        with suppress(OSError):
+            self._write()
 
     def _write(self) -> None:
         with atomic_write(self.path) as stream:

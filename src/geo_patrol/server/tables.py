@@ -211,13 +211,6 @@ class TableFile(Stored[SavedTable]):
             self.saved.seat(side).name = name
             self.save()
 
-    def stop(self) -> None:
-        """End the game without a result: nobody can order any more."""
-        self.saved.is_stopped = True
-        for side in self.people:
-            self.saved.seat(side).close()
-        self.save()
-
     def note_phase(self) -> None:
         """Count a phase that was saved."""
         with suppress(OSError), self.path.open("ab") as file:
@@ -848,6 +841,7 @@ class TableStore(Store[SavedTable, Table]):
         own_agents: that the operator allows.
         can_hide_enemies: whether games that hide enemies can begin: what only they need may not be compiled yet.
         observers: called with a table that leaves memory.
+        arrivals: called with a table that comes into memory.
 
     Raises:
         GeoPatrolError: another server uses the folder.
@@ -864,6 +858,7 @@ class TableStore(Store[SavedTable, Table]):
         super().__init__(folder, SavedTable, self._restore_table, "table", max_tables + MAX_FINISHED)
         self.max_tables, self.own_agents, self.can_hide_enemies = max_tables, own_agents, True
         self.observers: list[Callable[[Table], None]] = []
+        self.arrivals: list[Callable[[Table], None]] = []
         self._lock = FileLock(folder / ".lock", mode=0o600, thread_local=False)
         if is_guest:
             return
@@ -903,6 +898,8 @@ class TableStore(Store[SavedTable, Table]):
             else:
                 self.make_room(item.saved.opener)
             self._alive[item.id] = self.items[item.id] = item
+            for observer in self.arrivals:
+                observer(item)
         self.items.move_to_end(item.id)
 
     def make_room(self, opener: str) -> None:
@@ -946,6 +943,12 @@ class TableStore(Store[SavedTable, Table]):
             table.close()
         for observer in self.observers:
             observer(table)
+
+    def remove(self, table: Table) -> None:
+        """Remove a table for good, before a phase was played."""
+        self.unload(table)
+        with suppress(OSError):
+            table.path.unlink()
 
     def edit(self, name: str) -> TableFile | None:
         """Return a table to change what is saved of it, whether it is in memory or not; None if there is none."""
