@@ -129,3 +129,19 @@ def test_a_step_says_what_the_window_says(client):
         assert client.get(f"/api/lesson/{bad}").json()["text"] == f"step must be 1 to 6, got {bad}"
     assert client.post("/api/lesson/2", json={"orders": ["P3 nonsense"]}).status_code == 400
     assert client.post("/api/lesson/2", json={"orders": [], "more": 1}).status_code == 400
+
+
+def test_an_analysis_that_fails_is_told_and_not_begun_again(client, tables, monkeypatch):
+    begun = []
+
+    def fail(*arguments):
+        begun.append(arguments)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(hints, "analyse", fail)
+    path, _ = open_table(client)
+    next(iter(tables.items.values())).resign("alpha")
+    while not (answer := client.get(f"{path}/analysis/alpha").json())["failed"]:
+        assert answer["done"] < answer["total"]
+    assert client.get(f"{path}/analysis/alpha").json() == answer
+    assert (answer["done"], answer["moments"], len(begun)) == (1, [], 1)
