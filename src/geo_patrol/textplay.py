@@ -1030,11 +1030,11 @@ FORFEIT = (Order(state.HVA, "guard"),)
 
 
 def _check_reading(retries: int, on_bad_lines: OnBadLines) -> tuple[int, OnBadLines]:
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+    if isinstance(retries, bool) or not isinstance(retries, (int, np.integer)) or retries < 0:
         raise ValueError(f"retries must be a non-negative integer, got {retries!r}")
     if on_bad_lines not in get_args(OnBadLines):
         raise ValueError(f"on_bad_lines must be 'error' or 'skip', got {on_bad_lines!r}")
-    return retries, on_bad_lines
+    return int(retries), on_bad_lines
 
 
 TextReward: TypeAlias = Literal["outcome", "score"]

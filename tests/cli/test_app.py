@@ -88,6 +88,42 @@ def test_an_unknown_command_is_reported():
     assert "No such command 'mtch'" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("match", "idle", "idle", "--seed", "1", "--seed", "2"), "--seed"),
+        (("match", "idle", "idle", "-c", "case1", "--config", "case2"), "--config"),
+        (("sweep", "-v", "turn_limit=1,2", "-a", "idle", "idle", "-a", "random", "idle"), "--agents"),
+        (("study", "threshold", "-v", "turn_limit=1..2", "-v", "alpha.hva.fuel=1..2", "--rate", "0.5"), "--vary"),
+        (("fly", "--list", "-l"), "--list"),
+    ],
+)
+def test_an_option_that_is_not_collected_is_given_once(arguments, option):
+    ran = run(*arguments)
+    assert ran.exit_code == 2
+    assert f"Option '{option}' must be given once, got it 2 times." in ran.stderr
+
+
+def list_commands(group=None, names=()):
+    """Yield the words and the options of every command."""
+    for name, command in (group or typer.main.get_command(app)).commands.items():
+        if hasattr(command, "commands"):
+            yield from list_commands(command, (*names, name))
+        else:
+            yield (*names, name), [each for each in command.params if each.param_type_name == "option"]
+
+
+def test_every_option_of_every_command_is_collected_or_given_once():
+    single = [(names, option) for names, options in list_commands() for option in options if not option.multiple]
+    assert len(single) > 150
+    for names, option in single:
+        given = [option.opts[0], *(["1"] * option.nargs if not option.is_flag else [])]
+        ran = run(*names, *given, *given)
+        assert (ran.exit_code, "must be given once, got it 2 times." in ran.stderr.replace("\n", " ")) == (2, True), (
+            names
+        )
+
+
 def test_verify_is_the_module_of_that_name(tmp_path):
     assert run("verify", DATA / "reference_odds.json").exit_code == 0
     ran = run("verify", tmp_path / "missing.jsonl")

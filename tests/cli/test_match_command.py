@@ -17,6 +17,7 @@ from geo_patrol import __version__, load_config
 from geo_patrol.agents import basic
 from geo_patrol.cli import match as command
 from geo_patrol.cli.app import app
+from geo_patrol.cli.output import write_csv
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import FIRST
 from geo_patrol.game import replay_orders
@@ -129,11 +130,11 @@ def test_an_agent_of_the_users_own(tmp_path):
 
 def test_set_replaces_values(tmp_path):
     path = tmp_path / "match.json"
-    ran = run(*MATCH, "--set", "turn_limit=2", "-s", "bravo.patrols.ammo=0", "--json", path)
+    ran = run(*MATCH, "--set", "turn_limit=2", "-s", "bravo.patrols.ammo=-3", "--json", path)
     assert ran.exit_code == 0
-    assert "(case1, turn_limit=2, bravo.patrols.ammo=0)" in ran.stdout
+    assert "(case1, turn_limit 50 -> 2, bravo.patrols.ammo 3 -> 0)" in ran.stdout
     written = json.loads(path.read_text())
-    assert written["config"]["overrides"] == ["turn_limit=2", "bravo.patrols.ammo=0"]
+    assert written["config"]["overrides"] == ["turn_limit=2", "bravo.patrols.ammo=-3"]
     assert written["config"]["values"]["bravo"]["patrols"]["ammo"] == 0
     assert written["summary"]["total"]["mean_turns"] <= 2
 
@@ -178,6 +179,7 @@ def check_csv(text, result):
         assert (row["game"], row["pair"], row["seed"]) == (str(index), str(index // 2), str(result.seeds[index]))
         assert (row[first], row[second]) == result.agents
         assert row["winner"] == (result.agents[result.winner[index]] if result.winner[index] >= 0 else "")
+        assert row["winner_side"] == next((side for side in ("alpha", "bravo") if row[side] == row["winner"]), "")
         for column, values in (("score", result.scores), ("illegal_orders", result.illegal_orders)):
             assert [row[f"{first}_{column}"], row[f"{second}_{column}"]] == [str(value) for value in values[index]]
         assert row["turns"] == str(result.turns[index])
@@ -192,6 +194,23 @@ def test_files_hold_the_match(result, tmp_path):
     check_json(json_path.read_text(), result)
     check_csv(csv_path.read_text(), result)
     assert sorted(tmp_path.iterdir()) == [csv_path, json_path]
+
+
+def test_a_table_has_a_byte_order_mark_where_it_has_letters_beyond_ascii(tmp_path):
+    table = {"name": ["Łódź"], "games": [2]}
+    write_csv(str(tmp_path / "a.csv"), table)
+    assert (tmp_path / "a.csv").read_bytes() == "\ufeffname,games\nŁódź,2\n".encode()
+    write_csv(str(tmp_path / "b.csv"), {**table, "name": ["Lodz"]})
+    assert (tmp_path / "b.csv").read_bytes() == b"name,games\nLodz,2\n"
+
+
+def test_an_agent_against_itself_wins_on_a_side():
+    ran = run("scripted", "scripted", "-c", "case1", "-n", 20, "--seed", 1, "--csv", "-")
+    rows = list(csv.DictReader(io.StringIO(ran.stdout)))
+    assert {row["winner_side"] for row in rows} == {"alpha", "bravo"}
+    for row in rows:
+        higher = max(("alpha", "bravo"), key=lambda side: int(row[f"{side}_score"]))
+        assert row["winner_side"] == higher or "hva" in row["reasons"]
 
 
 def test_standard_output_takes_json_or_csv_instead_of_the_table(result, tmp_path):

@@ -1,6 +1,7 @@
 """``geo-patrol study`` and ``sweep``: their output, their files, and their messages about wrong input."""
 
 import csv
+import io
 import json
 import re
 import sys
@@ -189,12 +190,74 @@ QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
             ("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10),
             "10% more fuel for each of bravo's Patrols: alpha wins",
         ),
+        (
+            ("worth", "--change", "bravo.patrols.ammo=+1", "--change", "bravo.patrols.ammo=+2", "-n", 10),
+            "one more round for each of bravo's Patrols: alpha wins",
+        ),
+        (
+            ("worth", "--change", "turn_limit=+2", "-n", 10, "-s", "bravo.patrols.fuel=+20"),
+            "bravo.patrols.fuel 60 -> 80",
+        ),
     ],
 )
 def test_questions_are_commands_too(arguments, text):
     ran = run("study", *arguments, *QUICK)
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert text in ran.stdout
+
+
+def test_changes_of_one_key_are_all_measured():
+    changes = ("--change", "turn_limit=+1", "--change", "turn_limit=+2")
+    ran = run("study", "worth", *QUICK, *changes, "-n", 10, "--json", "-")
+    assert len(json.loads(ran.stdout)["answers"]) == 4  # of two changes and two pairs of agents
+
+
+@pytest.mark.parametrize("option", ["--csv", "--json"])
+def test_standard_output_takes_a_table_of_a_sweep_alone(option):
+    ran = run(
+        "sweep",
+        "-a",
+        "idle",
+        "idle",
+        "-c",
+        "case1",
+        "-s",
+        "turn_limit=2",
+        "-v",
+        "bravo.patrols.ammo=0,1",
+        "-n",
+        2,
+        option,
+        "-",
+    )
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    if option == "--json":
+        assert len(json.loads(ran.stdout)["results"]) == 2
+    else:
+        rows = list(csv.DictReader(io.StringIO(ran.stdout)))
+        assert {row["bravo.patrols.ammo"] for row in rows} == {"0", "1"}
+        assert None not in {value for row in rows for value in row.values()}
+
+
+def test_studies_of_one_game_are_compared(tmp_path):
+    for name, turns in (("a", 2), ("b", 3)):
+        text = f'title = "One"\nconfig = "case1"\nset = {{ turn_limit = {turns} }}\nagents = [["random", "idle"]]\ngames = 1\n'
+        (tmp_path / f"{name}.toml").write_text(text)
+        assert run("study", "run", tmp_path / f"{name}.toml", "--out", tmp_path / name, "--quiet").exit_code == 0
+    compared = ("study", "compare", tmp_path / "a", tmp_path / "b", "--measure", "turns")
+    ran = run(*compared, "--json", "-")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    (row,) = json.loads(ran.stdout)["differences"]
+    assert (row["difference"], row["low"], row["high"]) == (1.0, None, None)
+    assert "+1.00 (not known from one game)" in " ".join(run(*compared, columns=200).stdout.split())
+
+
+def test_questions_have_a_time_for_decisions():
+    for command in ("threshold", "fair", "worth", "ranking"):
+        assert "--move-time" in run("study", command, "--help").stdout
+    ran = run("study", "worth", "--change", "turn_limit=+1", *QUICK, "--move-time", 0)
+    assert ran.exit_code == 2
+    assert "move time must be seconds for a decision, more than 0" in ran.stderr
 
 
 def test_rankings_are_a_command():

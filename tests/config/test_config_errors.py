@@ -10,6 +10,8 @@ from geo_patrol import (
     load_config,
 )
 from geo_patrol.config import schema
+from geo_patrol.config.presets import current_value
+from geo_patrol.config.toml_files import Range, flatten, parse_overrides
 
 OVERRIDES = [
     ("trun_limit", 50, "trun_limit = 50: there is no such key; did you mean turn_limit?"),
@@ -158,12 +160,81 @@ def test_configuration_with_a_missing_key(key):
         ("=3", "override must be key=value, such as bravo.patrols.ammo=3, got '=3'"),
         ("alpha.hva.fuel=lots", "alpha.hva.fuel must be an integer from 1 to 10000, got 'lots'"),
         ("alpha.odds.shoot=[0.8", "alpha.odds.shoot must be a pair [same sector, adjacent sector], got '[0.8'"),
+        ("alpha.hva.fuel=*2", "alpha.hva.fuel must be an integer from 1 to 10000, got '*2'"),
+        ("alpha.hva.fuel=20%", "alpha.hva.fuel must be an integer from 1 to 10000, got '20%'"),
+        (
+            "alpha.hva.fuel=+1e1",
+            "override alpha.hva.fuel: a value that begins with a sign must be relative, such as +20,",
+        ),
+        (
+            "alpha.hva.fuel=- 5",
+            "override alpha.hva.fuel: a value that begins with a sign must be relative, such as +20,",
+        ),
+        ("alpha.hva.fuel=-9999", "alpha.hva.fuel must be an integer from 1 to 10000, got -"),
+        (
+            "alpha.odds.shoot=+10%",
+            "alpha.odds.shoot = '+10%': it is relative, and the value is no number but [0.8, 0.4]",
+        ),
+        ("mirror=+1", "mirror = '+1': it is relative, and the value is no number but False"),
+        ("alpha.sensor_range=+1", "alpha.sensor_range must be an integer from 1 to 512, got '+1'"),
+        ("alpha.hva.feul=+1", "alpha.hva.feul = '+1': there is no such key; did you mean fuel?"),
         ("turn_limit.x=3", "override turn_limit.x = 3: turn_limit is a single value and has no keys"),
     ],
 )
 def test_override_as_text(override, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_config("geo_patrol", [override])
+
+
+@pytest.mark.parametrize(
+    ("override", "before", "after"),
+    [
+        ("bravo.patrols.fuel=+20", 60, 80),
+        ("bravo.patrols.fuel = -25%", 60, 45),
+        ('bravo.patrols.fuel="+10 %"', 60, 66),
+        ({"bravo.patrols.fuel": "-1"}, 60, 59),
+        ({"bravo": {"patrols": {"fuel": "+1"}}}, 60, 61),
+        ("bravo.odds.shoot.1=-0.1", 0.4, 0.3),
+        ("both.patrols.count=-2", 8, 6),  # of the formation
+        ("title=+1", "Case 1: three rounds", "+1"),
+    ],
+)
+def test_an_override_that_begins_with_a_sign_is_relative(override, before, after):
+    overrides = override if isinstance(override, dict) else [override]
+    config = load_config("case1", overrides)
+    ((key, _),) = flatten(dict(parse_overrides(overrides)))
+    key = key.replace("both", "bravo")
+    assert (current_value(load_config("case1"), key), current_value(config, key)) == (before, after)
+
+
+def test_relative_overrides_are_relative_to_the_source_whatever_is_set_beside_them():
+    config = load_config("case1", ["both.patrols.fuel=10", "alpha.patrols.fuel=+20"])
+    assert (config.alpha.patrols.fuel, config.bravo.patrols.fuel) == (120, 10)
+
+
+def test_a_relative_override_changes_ranges_and_refuses_variants_with_values_of_their_own():
+    config = load_config("generalization/train", ["both.patrols.fuel=+20%"])
+    assert config.alpha.patrols.fuel == config.bravo.patrols.fuel == Range(48, 120)
+    message = "the variant 'offense against defense' has a value of its own, 0; it must be a value"
+    with pytest.raises(ConfigError, match=message):
+        load_config("generalization/train", ["alpha.patrols.ammo=+1"])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["turn_limit=2", "turn_limit=3"], "override turn_limit must be given once"),
+        (["turn_limit=2", " turn_limit = 2"], "override turn_limit must be given once"),
+        (["alpha.hva.fuel=2", "both.hva.fuel=3"], "override both.hva.fuel must stand before alpha.hva.fuel"),
+        (
+            ["alpha.odds.shoot.0=1", "alpha.odds.shoot=[1, 1]"],
+            "must stand before alpha.odds.shoot.0, which it would undo",
+        ),
+    ],
+)
+def test_an_override_does_not_undo_another(overrides, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config("case1", overrides)
 
 
 def test_override_with_a_key_that_is_no_text():

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from geo_patrol import ConfigError, play_match
+from geo_patrol import ConfigError, load_config, play_match
 from geo_patrol.evaluation import play_sweep
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.study_file import parse_variation
+from geo_patrol.evaluation.study_file import parse_range, parse_variation
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
@@ -64,6 +64,12 @@ def test_a_sweep_can_be_resumed(tmp_path):
         ("a=0..1..0.25", (0.0, 0.25, 0.5, 0.75, 1.0)),
         ("a=-2..0,5", ("-2", "-1", "+0", 5)),
         ("a=+10%,-1", ("+10%", "-1")),
+        ("a=+0..+20..10", ("+0", "+10", "+20")),
+        ("a=0..+20..10", ("+0", "+10", "+20")),
+        ("a=-10%..+10%..10%", ("-10%", "+0%", "+10%")),
+        ("a=-10% .. +10% .. 10", ("-10%", "+0%", "+10%")),
+        ("a=-0.5..+0.5..0.5", ("-0.5", "+0.0", "+0.5")),
+        ("a=-3..-1", ("-3", "-2", "-1")),
         ("rules=book,code", ("book", "code")),
         ("a=[[0, 2]],[[-1, 1], [1, 1]]", ([[0, 2]], [[-1, 1], [1, 1]])),
         ('title="a, b",c', ("a, b", "c")),
@@ -77,6 +83,28 @@ def test_parsing_variations(text, values):
 
 
 @pytest.mark.parametrize(
+    ("text", "is_search", "values"),
+    [
+        ("a=40..60", False, (40, 60)),
+        ("a=-2..2", False, ("-2", "+2")),
+        ("a=+0..+2", True, ("+0", "+1", "+2")),
+        ("a=-10%..+10%", False, ("-10%", "+10%")),
+        ("a=0.2..0.8", True, (0.2, 0.8)),
+    ],
+)
+def test_parsing_ranges(text, is_search, values):
+    _, factor = parse_range(text, is_search=is_search)
+    assert (factor.values or (factor.low, factor.high)) == values
+
+
+def test_a_relative_range_of_whole_numbers_has_whole_numbers():
+    _, factor = parse_range("bravo.patrols.ammo=-2..2")
+    config = load_config("case1")
+    assert factor.levels(config) == ("-2", "-1", "+0", "+1", "+2")
+    assert [factor.at(config, unit, nearest=True) for unit in (0, 0.3, 1)] == ["-2", "-1", "+2"]
+
+
+@pytest.mark.parametrize(
     ("vary", "message"),
     [
         ([], "nothing is varied: vary must have"),
@@ -87,6 +115,11 @@ def test_parsing_variations(text, values):
         (["a=4..0"], "4..0: the smaller end comes first, and a step is above 0"),
         (["a=0..4..-1"], "vary 'a=0..4..-1': 0..4..-1: the smaller end comes first, and a step is above 0"),
         (["a=0..99999"], "are 100,000 values; 10,000 are allowed"),
+        (["a=+5..-5"], r"\+5..-5: the smaller end comes first"),
+        (["a=-10..+10%"], "-10..\\+10%: both ends must be percentages, or neither"),
+        (["a=-10..+10..5%"], "both ends must be percentages, or neither"),
+        (["a=0%..20%"], "percentages are relative and must have a sign, as in -10%..\\+10%"),
+        (["a=+1e1,+2"], "a value that begins with a sign must be relative, such as \\+20, -1 or \\+10%, got '\\+1e1'"),
         (["a=1,1"], "1 is there twice"),
         (["a=1", "a=2"], "vary a: it is there twice"),
         (["a=1..200", "b=1..200"], "the values vary in 40,000 ways"),

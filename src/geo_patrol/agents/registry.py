@@ -21,6 +21,8 @@ class _AgentKind(NamedTuple):
     """A name of the registry."""
 
     make: Callable[..., Agent]
+    about: str
+    """What the agent does, in a clause for people who do not know the package."""
     parameters: type[Any] | None = None
     """What ``make`` takes, if the name has parameters: a NamedTuple of them, or ``str``, the text after the colon as it is."""
 
@@ -36,22 +38,32 @@ def _make_search(text: str | None = None) -> Agent:
 
 
 _ENTRIES: dict[str, _AgentKind] = {
-    "random": _AgentKind(RandomAgent),
-    "idle": _AgentKind(IdleAgent),
-    "turtle": _AgentKind(TurtleAgent),
-    "raider": _AgentKind(make_raider, Raid),
-    "mixed": _AgentKind(MixedAgent),
-    "scripted": _AgentKind(ScriptedAgent, ScriptedStyle),
-    "search": _AgentKind(_make_search, str),
-    "policy": _AgentKind(read_policy, str),
-    "level": _AgentKind(LevelAgent, str),
-    "solved": _AgentKind(read_solved, str),
+    "random": _AgentKind(RandomAgent, "gives legal orders at random"),
+    "idle": _AgentKind(IdleAgent, "gives no orders, so that everything drifts"),
+    "turtle": _AgentKind(TurtleAgent, "guards its own HVA with all Patrols, and does nothing else"),
+    "raider": _AgentKind(make_raider, "sends all Patrols but a few against the enemy HVA", Raid),
+    "mixed": _AgentKind(MixedAgent, "plays every game as a raider with other parameters"),
+    "scripted": _AgentKind(
+        ScriptedAgent, "follows rules written by hand: it guards its own HVA and raids the enemy's", ScriptedStyle
+    ),
+    "search": _AgentKind(_make_search, "tries orders by playing the game on from there, and chooses the best", str),
+    "policy": _AgentKind(read_policy, "plays by a neural network that has learned by playing against itself", str),
+    "level": _AgentKind(
+        LevelAgent, "an opponent for people: the network of policy, which misses orders now and then", str
+    ),
+    "solved": _AgentKind(read_solved, "plays an equilibrium of a game that was solved exactly", str),
 }
 
 
 def agent_names() -> tuple[str, ...]:
     """Return the names of the built-in agents."""
     return tuple(_ENTRIES)
+
+
+def describe_agent(name: str) -> str:
+    """Return what an agent does, in a clause for people, from its name; of any that is not built in, that it is a user's."""
+    kind = _ENTRIES.get(name.partition(":")[0])
+    return "an agent of the user" if kind is None or is_user_defined(name) else kind.about
 
 
 def is_builtin(name: str) -> bool:

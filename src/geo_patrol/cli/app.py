@@ -10,6 +10,7 @@ from geo_patrol.cli.configs import configs, warmup
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
 from geo_patrol.cli.match import match
+from geo_patrol.cli.output import Commands
 from geo_patrol.cli.play import learn, play, watch
 from geo_patrol.cli.print import print_sheets
 from geo_patrol.cli.replay import replay, report, verify
@@ -42,7 +43,7 @@ geo-patrol configs case1 case4
 geo-patrol fly --mission sample --solve
 """
 
-app = typer.Typer(
+app = Commands(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",

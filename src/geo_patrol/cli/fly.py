@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from geo_patrol.cli.options import NoBrowser, OverridesOption, Port, user_file
-from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors, progress_bar
+from geo_patrol.cli.options import NoBrowser, OverridesOption, Port, named_file
+from geo_patrol.cli.output import InputError, bad_input, check_outputs, output_file, plain_errors, progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.drawing.shapes import Drawing
@@ -31,17 +31,17 @@ _Mission: TypeAlias = Annotated[
 ]
 _Save: TypeAlias = Annotated[
     str | None,
-    typer.Option("--save", parser=user_file, metavar="FILE", help="Write the flight as .svg, .pdf, .png or .txt."),
+    typer.Option("--save", parser=named_file, metavar="FILE", help="Write the flight as .svg, .pdf, .png or .txt."),
 ]
 _BlankMap: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--blank-map", parser=user_file, metavar="FILE", help="Write the empty map, to print: .svg, .pdf or .png."
+        "--blank-map", parser=named_file, metavar="FILE", help="Write the empty map, to print: .svg, .pdf or .png."
     ),
 ]
 _ScoreSheet: TypeAlias = Annotated[
     str | None,
-    typer.Option("--score-sheet", parser=user_file, metavar="FILE", help="Write an empty score sheet, to print."),
+    typer.Option("--score-sheet", parser=named_file, metavar="FILE", help="Write an empty score sheet, to print."),
 ]
 
 
@@ -89,6 +89,7 @@ def fly(
     _check_suffix(save, (*_SUFFIXES, ".txt"))
     for sheet in (blank_map, score_sheet):
         _check_suffix(sheet, _SUFFIXES)
+    check_outputs({"--save": save, "--blank-map": blank_map, "--score-sheet": score_sheet})
     if save and not modes:
         raise InputError("--save needs --solve, --orders or --text")
     loaded = _load(mission, overrides, seed, game)

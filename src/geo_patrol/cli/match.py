@@ -1,6 +1,5 @@
 """``geo-patrol match``: play two agents against each other."""
 
-import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from geo_patrol.cli.output import (
     STDOUT,
     InputError,
     bad_input,
-    check_output,
+    check_outputs,
     percent_interval,
     plain_errors,
     plain_table,
@@ -58,7 +57,7 @@ def match(
     save: Annotated[
         str | None,
         typer.Option(
-            "--save", parser=options.user_file, metavar="FOLDER|FILE", help="Save all games to a new replay file."
+            "--save", parser=options.named_file, metavar="FOLDER|FILE", help="Save all games to a new replay file."
         ),
     ] = None,
     ray: options.Ray = None,
@@ -83,9 +82,11 @@ def match(
         json=json,
         quiet=quiet,
     )
-    _check_outputs(json, csv, show)
+    if show and STDOUT in (json, csv):
+        raise InputError("--show prints to standard output: --json or --csv must be a file")
     resolved = campaign.resolved
     replay_file = None if save is None else save_path(save, f"{first} {second}")
+    check_outputs({"--json": json, "--csv": csv}, [replay_file])
     result = _play(campaign, resolved, replay_file)
     targets = [target for target in (json, csv) if target is not None]
     for target in sorted(targets, key=lambda target: target == STDOUT):  # last, as its reader may be gone
@@ -100,15 +101,6 @@ def match(
         _print_match(result, campaign.source)
     if replay_file is not None and replay_file.exists() and not quiet:  # there is none if an agent fails at once
         print(f"The games are in {replay_file}; look at one with: geo-patrol replay {replay_file}", file=sys.stderr)
-
-
-def _check_outputs(json: str | None, csv: str | None, show: bool) -> None:
-    """Check that the table can be written, and that no two outputs go to the same place."""
-    if json is not None and csv is not None and os.path.realpath(json) == os.path.realpath(csv):
-        raise InputError(f"--json and --csv both go to {json}: they must be two files")
-    if show and STDOUT in (json, csv):
-        raise InputError("--show prints to standard output: --json or --csv must be a file")
-    check_output(csv)
 
 
 def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":

@@ -31,7 +31,14 @@ ANY_AGENT = (
 
 def user_path(path: str | Path) -> Path:
     """Read the path of an argument or an option: shells leave the ``~`` of ``--out=~/x`` as it is."""
-    return Path(user_file(str(path)))
+    return Path(named_file(str(path)))
+
+
+def named_file(path: str) -> str:
+    """Read such a path where ``-`` is no name for standard output, and would be taken for one."""
+    if path == STDOUT:
+        raise typer.BadParameter("must be a path, got '-': standard output is not supported here")
+    return user_file(path)
 
 
 def user_file(path: str) -> str:
@@ -47,7 +54,12 @@ ConfigOption: TypeAlias = Annotated[
 ]
 OverridesOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Replace a value in it; may be repeated."),
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="KEY=VALUE",
+        help="Replace a value in it, or change it by =+20, =-1, =+10%; may be repeated.",
+    ),
 ]
 First: TypeAlias = Annotated[str, typer.Argument(metavar="FIRST", help=f"Agent: {ANY_AGENT}.")]
 Second: TypeAlias = Annotated[str, typer.Argument(metavar="SECOND", help="Its opponent; may be the same agent.")]
@@ -93,6 +105,13 @@ def load_agent(name: str) -> "Agent":
 
     with bad_input():
         return make_agent(name)
+
+
+def config_source(config: str, overrides: list[str] | None) -> str:
+    """Return a configuration as the user named it, and what was replaced in it, such as "case1, bravo.patrols.fuel 60 -> 80"."""
+    from geo_patrol.config.presets import list_changes, load_config
+
+    return ", ".join([config, *list_changes(load_config(config), load_config(config, overrides), overrides)])
 
 
 def check_workers(ray: str | None, processes: int | None) -> None:
@@ -162,8 +181,8 @@ class MatchOptions:
 
     @property
     def source(self) -> str:
-        """The configuration as the user named it, with the values that were replaced."""
-        return ", ".join([self.config, *(self.overrides or [])])
+        """The configuration as the user named it, and the values that were replaced, see ``config_source``."""
+        return config_source(self.config, self.overrides)
 
     @cached_property
     def resolved(self) -> "GameConfig":

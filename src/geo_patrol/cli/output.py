@@ -7,18 +7,22 @@ exception is a bug and keeps its traceback.
 import csv
 import functools
 import json
+import math
 import os
+import shutil
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO, TypeAlias
 
 import typer
 from pydantic_core import PydanticSerializationError
+from typer.core import TyperCommand, TyperOption
 
 import geo_patrol_command
 from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
@@ -39,6 +43,25 @@ _Arguments = ParamSpec("_Arguments")
 
 class InputError(GeoPatrolError):
     """Invalid arguments of a command."""
+
+
+class _Command(TyperCommand):
+    """A command that refuses an option which is given twice, rather than to drop the first value silently."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for option in dict.fromkeys(order):
+            if isinstance(option, TyperOption) and not option.multiple and order.count(option) > 1:
+                ctx.fail(f"Option '{option.opts[0]}' must be given once, got it {order.count(option)} times.")
+        return super().parse_args(ctx, args)
+
+
+class Commands(typer.Typer):
+    """Commands of ``geo-patrol``, whose single options must be given once."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+        """Return a decorator for a command, see ``typer.Typer.command``."""
+        return super().command(name, cls=_Command, **settings)
 
 
 @contextmanager
@@ -179,6 +202,28 @@ def check_output(target: str | None) -> None:
         raise _Untouched
 
 
+def check_outputs(outputs: Mapping[str, str | Path | None], others: Sequence[str | Path | None] = ()) -> None:
+    """Check that the files of options can be written, and that none of them is another one's.
+
+    Args:
+        outputs: the files, by option.
+        others: files that are read, or written by other means.
+
+    Raises:
+        InputError: one cannot be written, or two are the same.
+    """
+    read = {os.path.realpath(path) for path in others if path is not None}
+    places: dict[str, tuple[str, str]] = {}
+    for option, target in ((option, str(target)) for option, target in outputs.items() if target is not None):
+        place = STDOUT if target == STDOUT else os.path.realpath(target)
+        if place in read:
+            raise InputError(f"{option} must be a file of its own, got {target}, which the command uses already")
+        first, written = places.setdefault(place, (option, target))
+        if first != option and place != os.devnull:
+            raise InputError(f"{first} and {option} both go to {written}: they must be two files")
+        check_output(target)
+
+
 def check_folder(folder: Path | None) -> None:
     """Check that a folder can be written, which need not exist, before any work is done for it.
 
@@ -195,10 +240,19 @@ def check_folder(folder: Path | None) -> None:
 
 
 def write_json(target: str | None, data: Mapping[str, Any]) -> None:
-    """Write JSON to the file of an option."""
+    """Write JSON to the file of an option; numbers that are not finite, for which JSON has no words, are null."""
     with output_stream(target) as stream:
-        json.dump(data, stream, indent=2, allow_nan=False)
+        json.dump(_finite(data), stream, indent=2, allow_nan=False)
         stream.write("\n")
+
+
+def _finite(data: Any) -> Any:
+    """Return plain data with None for infinite numbers, such as the ends of an interval that one game leaves open, and NaN."""
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 Columns: TypeAlias = "Mapping[str, Sequence[Any] | NDArray[Any]]"
@@ -209,10 +263,31 @@ def _columns(table: "Sequence[Mapping[str, Any]] | Columns") -> Columns:
     return table if isinstance(table, Mapping) else {name: [row[name] for row in table] for name in table[0]}
 
 
+@contextmanager
+def csv_stream(target: str | None) -> Iterator[TextIO]:
+    """Open the file of a table as ``output_stream`` does.
+
+    A file with letters beyond ASCII begins with a byte order mark, by which Excel knows UTF-8; it would be part of the first
+    column's name for programs that do not expect one, so no other file has one.
+    """
+    if target is None or target == STDOUT:
+        with output_stream(target) as stream:
+            yield stream
+        return
+    with SpooledTemporaryFile(1 << 24, "w+", encoding="utf-8", newline="") as table:
+        yield table  # type: ignore[misc]
+        table.seek(0)
+        is_ascii = all(text.isascii() for text in iter(lambda: table.read(1 << 20), ""))
+        table.seek(0)
+        with output_file(target) as stream:
+            stream.write("" if is_ascii else "\ufeff")
+            shutil.copyfileobj(table, stream)
+
+
 def write_csv(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -> None:
     """Write a table, given as rows or as columns by their names, as CSV to the file of an option."""
     columns = _columns(table)
-    with output_stream(target) as stream:
+    with csv_stream(target) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))

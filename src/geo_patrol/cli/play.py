@@ -16,7 +16,7 @@ from geo_patrol.cli.options import (
     OverridesOption,
     Port,
     load_agent,
-    user_file,
+    named_file,
     user_path,
 )
 from geo_patrol.cli.output import InputError, bad_input, plain_errors
@@ -212,7 +212,7 @@ def play(
         str | None,
         typer.Option(
             "--save",
-            parser=user_file,
+            parser=named_file,
             metavar="FOLDER|FILE",
             help="Where games are saved; by default in your own folder.",
         ),
@@ -395,7 +395,7 @@ def watch(
     ] = None,
     save: Annotated[
         str | None,
-        typer.Option("--save", parser=user_file, metavar="FOLDER|FILE", help="Save the game to a new replay file."),
+        typer.Option("--save", parser=named_file, metavar="FOLDER|FILE", help="Save the game to a new replay file."),
     ] = None,
 ) -> None:
     """Watch two agents play a game, phase by phase, and go back and forth in it.

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from geo_patrol.cli.options import user_file, user_path
+from geo_patrol.cli.options import named_file, user_file, user_path
 from geo_patrol.cli.output import (
     FAILED,
     STDOUT,
     InputError,
     bad_input,
+    check_outputs,
+    csv_stream,
     output_file,
     output_stream,
     plain_errors,
@@ -107,6 +109,9 @@ def replay(
         raise InputError("--output is the file of one picture: it needs one of --png TURN, --svg TURN and --pdf TURN")
     if rows != "games" and csv is None:
         raise InputError(f"--rows {rows} needs --csv FILE")
+    check_outputs({"--csv": csv, "--html": html, "--gif": gif, "--mp4": mp4, "--output": output}, [file])
+    if csv == STDOUT and (text or html or gif or mp4 or stills):
+        raise InputError("--csv - writes to standard output, as others of these options do: it must be a file")
     from geo_patrol.replays import ReplayReader
 
     pictures = _Pictures(gif, mp4, stills, output, _read_size(size), speed)
@@ -161,7 +166,7 @@ def _check_all(reader: "ReplayReader", csv: str | None, rows: "Rows") -> bool:
         reader, f"checking {reader.path.name}", console=console, transient=True, disable=not console.is_terminal
     )
     count, faults = 0, []
-    with output_stream(csv) as stream:
+    with csv_stream(csv) as stream:
         table: csv_format.DictWriter[str] | None = None
         for replay in games:
             if table is None:
@@ -311,7 +316,7 @@ def report(
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", parser=user_file, metavar="FILE", help="The page; an existing file is replaced."
+            "--output", "-o", parser=named_file, metavar="FILE", help="The page; an existing file is replaced."
         ),
     ] = "report.html",
     title: Annotated[
@@ -326,6 +331,7 @@ def report(
     Win rates with intervals, score curves, heat maps of the sectors, when satellites were lost, and positions. Every
     game is checked against the rules; those that break them are listed and not counted.
     """
+    check_outputs({"--output": output}, files)
     with output_file(output) as stream:
         from geo_patrol.replays import ReplayReader
         from geo_patrol.report import write_report

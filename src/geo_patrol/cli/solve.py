@@ -1,6 +1,7 @@
 """``geo-patrol solve`` and ``odds``: solve a small game, or an engagement, exactly."""
 
 import json as json_format
+import shlex
 import sys
 import time
 from itertools import islice
@@ -57,8 +58,7 @@ def solve(
     with output.bad_input():
         resolved = load_config(config, overrides)
     expected = estimate(resolved)
-    for target in (json, None if out is None else str(out)):
-        output.check_output(target)
+    output.check_outputs({"--json": json, "--out": out})
     if not quiet and expected.positions <= max_positions:
         compiling = "" if is_compiled() else f"; before, once, about {COMPILE_SECONDS} s to compile the solver"
         print(f"geo-patrol: {resolved.title}: {expected}{compiling}", file=sys.stderr)
@@ -71,20 +71,21 @@ def solve(
     data = {"format": "geo_patrol solve", "version": 1, "versions": versions()}
     source = {"source": config, "overrides": overrides or [], "values": resolved.to_dict()}
     output.write_json(json, data | solution.to_dict() | {"seconds": seconds, "config": source})
-    if json != output.STDOUT:
-        _print_solution(solution, seconds, config, out)
+    if json != output.STDOUT and not quiet:
+        _print_solution(solution, seconds, options.config_source(config, overrides))
+        if out is not None:
+            replaced = "".join(f" -s {shlex.quote(each)}" for each in overrides or [])
+            print(f"It is in {out}: geo-patrol match solved:{shlex.quote(str(out))} random -c {config}{replaced}")
 
 
-def _print_solution(solution: "GameSolution", seconds: float, source: str, out: Path | None) -> None:
-    """Print the values, and what can be done with the solution."""
+def _print_solution(solution: "GameSolution", seconds: float, source: str) -> None:
+    """Print the values."""
     console = output.print_heading(
         solution.config.title, f"{source}, {solution.num_positions:,} positions, {seconds:.1f} s"
     )
     score, outcome = solution.value.values()
     console.print(f"value for alpha: score difference {score:+z.4f}, wins minus losses {outcome:+z.4f}")
     console.print(f"largest duality gap of a decision: {solution.certified_gap:.1e}")
-    if out is not None:
-        console.print(f"It is in {out}: geo-patrol match solved:{out} random -c {source}", soft_wrap=True)
 
 
 _MAX_SAVED = 1_000_000

@@ -1,5 +1,6 @@
 """``geo-patrol study`` and ``geo-patrol sweep``: questions about scenarios, from files or from options."""
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -10,7 +11,7 @@ from geo_patrol.cli import options, output
 from geo_patrol.cli.output import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rich.console import Console
     from rich.table import Table
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.study import Study
     from geo_patrol.evaluation.study_file import StudyPlan
 
-study = typer.Typer(
+study = output.Commands(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -62,14 +63,14 @@ _Csv: TypeAlias = Annotated[
     typer.Option(
         "--csv",
         parser=options.user_file,
-        metavar="FILE",
+        metavar="FILE|-",
         help="Write a row per cell, pair of agents and measure as CSV.",
     ),
 ]
 _Parquet: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--parquet", parser=options.user_file, metavar="FILE", help="Write the same as Parquet; needs the extra study."
+        "--parquet", parser=options.named_file, metavar="FILE", help="Write the same as Parquet; needs the extra study."
     ),
 ]
 _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of all games.")]
@@ -142,15 +143,10 @@ def sweep(
 
     with output.bad_input():
         plan = plan_sweep(agents, vary, config, overrides or [], games, read_seed(seed, out))
-    output.check_output(csv)
-    output.check_output(parquet)
     if parquet is not None:
         output.check_parquet()
-    result = _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
-    if result is not None and csv is not None:
-        output.write_csv(csv, result.columns())
-    if result is not None and parquet is not None:
-        output.write_parquet(parquet, result.columns())
+    tables = {"--csv": csv, "--parquet": parquet}
+    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, tables=tables)
 
 
 @study.command(short_help="Find the largest or smallest value for which a rate is reached.")
@@ -169,6 +165,7 @@ def threshold(
     seed: _Seed = 1,
     processes: options.Processes = None,
     ray: options.Ray = None,
+    move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
     dry_run: _DryRun = False,
@@ -189,7 +186,7 @@ def threshold(
         "games": games,
     }
     plan = _plan_question(question, agents, config, overrides, seed)
-    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
 
 
 @study.command(short_help="Find the value for which both sides win half.")
@@ -204,6 +201,7 @@ def fair(
     seed: _Seed = 1,
     processes: options.Processes = None,
     ray: options.Ray = None,
+    move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
     dry_run: _DryRun = False,
@@ -212,7 +210,7 @@ def fair(
     """Make a scenario fair: find the value of a factor for which both sides win half, a draw counting half."""
     question = {"kind": "fair", "factor": _factor(vary), "games": games, "check": check}
     plan = _plan_question(question, agents, config, overrides, seed)
-    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
 
 
 @study.command(short_help="Measure what a satellite, fuel or ammunition is worth.")
@@ -230,17 +228,16 @@ def worth(
     seed: _Seed = 1,
     processes: options.Processes = None,
     ray: options.Ray = None,
+    move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
     dry_run: _DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure what changes are worth, each for itself: differences between games with the same seeds."""
-    from geo_patrol.evaluation.study_file import parse_settings
-
-    question = {"kind": "worth", "of": parse_settings(change), "measure": measure, "games": games}
+    question = {"kind": "worth", "of": change, "measure": measure, "games": games}
     plan = _plan_question(question, agents, config, overrides, seed)
-    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet)
+    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
 
 
 @study.command(short_help="Rank factors by how much they matter.")
@@ -264,6 +261,7 @@ def ranking(
     seed: _Seed = 1,
     processes: options.Processes = None,
     ray: options.Ray = None,
+    move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
     dry_run: _DryRun = False,
@@ -271,17 +269,17 @@ def ranking(
     prints_all: _All = False,
 ) -> None:
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
-    from geo_patrol.evaluation.study_file import parse_range
+    from geo_patrol.evaluation.study_file import parse_ranges
 
     design = {
         "design": "morris" if method == "morris" else "saltelli",
         "samples": samples or (20 if method == "morris" else 64),
-        "factors": dict(map(parse_range, vary)),
+        "factors": parse_ranges(vary),
         "games": games,
     }
     question = {"kind": "ranking", "measure": measure}
     plan = _plan_question(question, agents, config, overrides, seed, design)
-    _play(plan, processes, ray, 0.1, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
+    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
 
 def _factor(vary: str) -> dict[str, Any]:
@@ -299,14 +297,15 @@ def _plan_question(
     design: "dict[str, Any] | None" = None,
 ) -> "StudyPlan":
     """Return the study of a single question, which is its title."""
+    from geo_patrol.config.toml_files import parse_overrides
     from geo_patrol.evaluation.questions import question_title
     from geo_patrol.evaluation.study import load_plan
-    from geo_patrol.evaluation.study_file import parse_settings, parse_study
+    from geo_patrol.evaluation.study_file import parse_study
 
     data = {
         "title": question["kind"],
         "config": config,
-        "set": parse_settings(overrides or []),
+        "set": dict(parse_overrides(overrides)),
         "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
         "seed": seed,
         "question": [question],
@@ -327,20 +326,25 @@ def _play(
     dry_run: bool,
     quiet: bool,
     prints_all: bool = False,
-) -> "Study | None":
-    """Play a study with a progress bar, write and print its results; None for a dry run."""
+    tables: "Mapping[str, str | None] | None" = None,
+) -> None:
+    """Play a study with a progress bar, write and print its results, or say of a dry run what it would take.
+
+    ``tables`` are the files of the options ``--csv`` and ``--parquet``.
+    """
     from geo_patrol.evaluation.campaign import check_options
     from geo_patrol.evaluation.study import play_study
 
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
+    targets = {"--json": json, **(tables or {})}
     with output.bad_input():
-        output.check_output(json)
+        output.check_outputs(targets)
         output.check_folder(out)
         options.check_workers(ray, processes)
         check_options(agents, move_time=move_time)
     if dry_run:
         _print_estimate(plan, processes, move_time)
-        return None
+        return
     try:
         with options.open_workers("study", ray, agents, quiet=quiet) as (executor, progress):
             result = play_study(
@@ -352,13 +356,19 @@ def _play(
         raise
     if out is not None:
         _write_files(out, result)
-    if json is not None:
-        output.write_json(json, _json_data(result))
-    if not quiet and json != output.STDOUT:
+    for option, target in sorted(targets.items(), key=lambda each: each[1] == output.STDOUT):  # its reader may be gone
+        if target is None:
+            continue
+        if option == "--json":
+            output.write_json(target, _json_data(result))
+        elif option == "--csv":
+            output.write_csv(target, result.columns())
+        else:
+            output.write_parquet(target, result.columns())
+    if not quiet and output.STDOUT not in targets.values():
         print_study(result, prints_all=prints_all)
         if out is not None:
             print(f"\nTables are in {out}; the page about it: geo-patrol study report {out}")
-    return result
 
 
 def _json_data(result: "Study") -> dict[str, Any]:
@@ -417,9 +427,8 @@ def compare(
     from geo_patrol.evaluation import compare_studies, read_study
     from geo_patrol.evaluation.questions import MEASURES
 
-    output.check_output(csv)
-    output.check_output(json)
-    chosen = tuple(measure or ("alpha wins", "margin", "turns"))
+    output.check_outputs({"--csv": csv, "--json": json})
+    chosen = tuple(dict.fromkeys(measure or ("alpha wins", "margin", "turns")))
     for name in chosen:
         if name not in MEASURES:
             raise InputError(f"--measure {name!r}: there are {', '.join(MEASURES)}")
@@ -436,10 +445,11 @@ def compare(
 def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
+    from geo_patrol.config.toml_files import value_text
     from geo_patrol.evaluation import compare_settings
     from geo_patrol.evaluation.questions import difference_text
     from geo_patrol.evaluation.study import is_rate
-    from geo_patrol.evaluation.study_file import in_words, value_text
+    from geo_patrol.evaluation.study_file import in_words
 
     titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
     console = output.print_heading(titles, f"differences with 95% intervals, {_pairing(both, rows)}")
@@ -458,6 +468,7 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
     for row in rows[:_MAX_ROWS]:
         games, measure = (row["first_games"], row["second_games"]), row["measure"]
         shown = [difference_text(measure, row[name]) for name in ("difference", "low", "high")]
+        interval = f"{shown[1]} to {shown[2]}" if math.isfinite(row["low"]) else "not known from one game"
         unit = " points" if is_rate(measure) else ""
         table.add_row(
             *([row["scenario"]] if scenarios else []),
@@ -467,7 +478,7 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
             " and ".join(f"{number:,}" for number in dict.fromkeys(games)),
             _figure(measure, row["first"]),
             _figure(measure, row["second"]),
-            f"{shown[0]}{unit} ({shown[1]} to {shown[2]})",
+            f"{shown[0]}{unit} ({interval})",
         )
     output.print_table(console, table)
     if len(rows) > _MAX_ROWS:
@@ -546,9 +557,11 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
     """Print the answers, then a row for every cell and pair of agents; of a design for rankings only if all are asked for."""
     from rich.text import Text
 
+    from geo_patrol.config.presets import list_changes
+
     plan = result.plan
     scenarios = ", ".join(
-        f"{each.name} ({', '.join([each.source, *(f'{k}={v}' for k, v in each.overrides.items())])})"
+        f"{each.name} ({', '.join([each.source, *list_changes(each.base, each.config, each.overrides)])})"
         for each in plan.scenarios[:6]
     )
     console = output.print_heading(plan.file.title, f"{scenarios}, seed {plan.file.seed}")
@@ -592,8 +605,9 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
 
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
+    from geo_patrol.config.toml_files import value_text
     from geo_patrol.evaluation.study import summarise_games
-    from geo_patrol.evaluation.study_file import in_words, value_text
+    from geo_patrol.evaluation.study_file import in_words
 
     plan = result.plan
     table = output.plain_table()

@@ -10,12 +10,18 @@ from geo_patrol.config.toml_files import (
     Data,
     Layers,
     Overrides,
+    change_value,
     config_path,
     copy_plain,
+    flatten,
+    is_relative,
     merge,
+    parse_overrides,
     preset_names,
     scenario_set_names,
     set_value,
+    value_at,
+    value_text,
 )
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.sides import SIDES
@@ -32,7 +38,8 @@ def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None
 
     Args:
         source: a preset's name, the path of a TOML file, the same content as a mapping, or a ``GameConfig``.
-        overrides: values that replace those of the source and of all its variants, by dotted key.
+        overrides: values that replace those of the source and of all its variants, by dotted key. A text such as "+20", "-1"
+            or "+10%" is relative to the value of the source.
 
     Raises:
         ConfigError: a file is missing or not TOML, a key is unknown or a value invalid. The message lists every fault
@@ -48,6 +55,63 @@ def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
         ConfigError: a key is unknown or a value invalid.
     """
     return _validate(copy_plain(data), "saved configuration")
+
+
+def target_keys(key: str) -> list[str]:
+    """Return the keys for which a key of an override stands: those of both sides for one of ``both``."""
+    first, dot, rest = key.partition(".")
+    return [f"{side}{dot}{rest}" for side in SIDES] if first == "both" else [key]
+
+
+def current_value(config: GameConfig, key: str) -> Any:
+    """Return the value of a configuration at the dotted key of one side, or of the whole game; None if there is none."""
+    value = value_at(config.to_dict(), key)
+    if value is None and key in {f"{side}.patrols.count" for side in SIDES}:  # all Patrols of the formation
+        formation = config.side(key.partition(".")[0]).patrols.formation
+        return sum(count for _, count in formation) if isinstance(formation, tuple) else None
+    return value
+
+
+def resolve_value(config: GameConfig, key: str, value: Any) -> Any:
+    """Return a value that may be relative to that of a configuration, rounded to a whole number where that is one.
+
+    Raises:
+        ConfigError: it is relative to something that is no number, or variants have values of their own there, for which it
+            would be another.
+    """
+    changed = change_value(key, current_value(config, key), value)
+    for variant in config.to_dict()["variants"] if is_relative(value) else ():
+        own = value_at(variant, key)
+        if own is not None and change_value(key, own, value) != changed:
+            raise ConfigError(
+                f"{key} = {show(value)}: it is relative, and the variant {variant['name']!r} has a value of its own, {show(own)}; "
+                "it must be a value"
+            )
+    return changed
+
+
+def resolve_overrides(config: GameConfig, overrides: Overrides | None) -> dict[str, Any]:
+    """Return what overrides replace in a configuration, by keys of single sides and with nothing relative in it.
+
+    Raises:
+        ConfigError: a value is relative to something that is no number, or an override would undo one before it.
+    """
+    return _LAYERS.resolve(config, overrides)
+
+
+def list_changes(before: GameConfig, after: GameConfig, overrides: Overrides | None) -> list[str]:
+    """Return what overrides have changed, such as "bravo.patrols.fuel 60 -> 80"; one text if it is the same for both sides."""
+    keys = (key for whole, value in parse_overrides(overrides) for key, _ in flatten({whole: value}))
+    changes: dict[str, str] = {}
+    for key in keys:
+        pairs = {
+            target: " -> ".join(value_text(current_value(config, target)) for config in (before, after))
+            for target in target_keys(key)
+        }
+        if len(set(pairs.values())) == 1:
+            pairs = {key: next(iter(pairs.values()))}
+        changes |= pairs
+    return [f"{key} {change}" for key, change in changes.items()]
 
 
 def _expand_tables(data: Data, origin: str) -> None:
@@ -78,11 +142,10 @@ def _override(data: Data, key: Any, value: Any) -> None:
     """Set a value by its dotted key, in every variant too: overridden values are not sampled."""
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
         raise ConfigError(f"override must be a dotted key, such as bravo.patrols.ammo, got {show(key)}")
-    first, _, rest = key.partition(".")
-    for target in [*SIDES] if first == "both" else [first]:
-        set_value(data, key, [target, *rest.split(".")] if rest else [target], value)
-        for variant in _variant_tables(data) if target in (*SIDES, "mirror") else []:
-            set_value(variant, key, [target, *rest.split(".")] if rest else [target], value)
+    path = key.split(".")
+    set_value(data, key, path, value)
+    for variant in _variant_tables(data) if path[0] in (*SIDES, "mirror") else []:
+        set_value(variant, key, path, value)
 
 
 def _validate(data: Data, origin: str) -> GameConfig:
@@ -101,4 +164,6 @@ _LAYERS = Layers(
     expand=_expand_tables,
     override=_override,
     build=_validate,
+    resolve=resolve_value,
+    targets=target_keys,
 )

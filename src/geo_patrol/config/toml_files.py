@@ -8,7 +8,9 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -79,7 +81,7 @@ Data: TypeAlias = dict[str, Any]
 
 
 def copy_plain(data: Any, depth: int = 0) -> Any:
-    """Return a deep copy of plain data.
+    """Return a deep copy of plain data, with Python's numbers and lists for those of NumPy.
 
     Raises:
         ConfigError: it is nested too deeply.
@@ -88,7 +90,11 @@ def copy_plain(data: Any, depth: int = 0) -> Any:
         raise ConfigError(f"configuration: tables and lists are nested more than {MAX_DEPTH} deep")
     if isinstance(data, Mapping):
         return {key: copy_plain(value, depth + 1) for key, value in data.items()}
-    return [copy_plain(value, depth + 1) for value in data] if isinstance(data, list) else data
+    if type(data) in (list, tuple):
+        return type(data)(copy_plain(value, depth + 1) for value in data)
+    if type(data).__module__ == "numpy" and not isinstance(data, str):  # not imported here
+        return copy_plain(data.tolist(), depth)
+    return data
 
 
 def read_toml(path: Path) -> Data:
@@ -125,11 +131,11 @@ def merge(base: Data, changes: Data) -> Data:
     return merged
 
 
-def parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
-    """Yield keys and values.
+def parse_overrides(overrides: Overrides | None) -> Iterator[tuple[str, Any]]:
+    """Yield keys and values; a value that begins with a sign is relative and stays a text, see ``is_relative``.
 
     Raises:
-        ConfigError: a text is not of the form key=value.
+        ConfigError: a text is not of the form key=value, a value has a sign and is not relative, or a key is there twice.
     """
     if overrides is None:
         return
@@ -138,11 +144,31 @@ def parse_overrides(overrides: Overrides | None) -> Iterable[tuple[str, Any]]:
         return
     if isinstance(overrides, str) or not isinstance(overrides, Iterable):
         overrides = [str(overrides)]
+    keys = set[str]()
     for text in overrides:
-        key, sign, value = str(text).partition("=")
-        if not sign or not key.strip():
+        key, sign, value = map(str.strip, str(text).partition("="))
+        if not sign or not key:
             raise ConfigError(f"override must be key=value, such as bravo.patrols.ammo=3, got {show(text)}")
-        yield key.strip(), parse_value(value.strip())
+        if key in keys:
+            raise ConfigError(f"override {key} must be given once")
+        keys.add(key)
+        try:
+            yield key, parse_setting(value)
+        except ValueError as error:
+            raise ConfigError(f"override {key}: {error}") from None
+
+
+def parse_setting(text: str) -> Any:
+    """Read what replaces a value: a relative value, which stays a text, or what ``parse_value`` reads.
+
+    Raises:
+        ValueError: it begins with a sign, as relative values do, and is none.
+    """
+    if is_relative(text):
+        return text
+    if text.startswith(("+", "-")):
+        raise ValueError(f"a value that begins with a sign must be relative, such as +20, -1 or +10%, got {show(text)}")
+    return parse_value(text)
 
 
 def parse_value(text: str) -> Any:
@@ -151,6 +177,73 @@ def parse_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):
         return text
+
+
+RELATIVE = re.compile(r"([+-][0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(%?)")
+"""A value relative to the one that it replaces: a number with its sign, and whether it is a percentage."""
+
+
+def is_relative(value: Any) -> bool:
+    """Return whether a value is relative to the one that it replaces, such as "+20", "-1" or "+10%".
+
+    No single value of a configuration or a mission is negative, so a sign has no other meaning.
+    """
+    return isinstance(value, str) and RELATIVE.fullmatch(value) is not None
+
+
+def change_value(key: str, old: Any, value: Any) -> Any:
+    """Return what replaces a value; whole numbers stay whole, ranges and choices are changed at all their numbers.
+
+    Args:
+        key: of the value, for messages.
+        old: the value that is replaced; None if there is none.
+        value: what is to replace it, which may be relative to it. In place of a text, or of nothing, it stands for itself.
+
+    Raises:
+        ConfigError: it is relative to something that is no number.
+    """
+    match = RELATIVE.fullmatch(value) if isinstance(value, str) else None
+    if match is None or old is None or isinstance(old, str):
+        return value
+    number, is_share = Decimal(match[1]), bool(match[2])
+
+    def change(each: Any) -> Any:
+        if isinstance(each, bool) or not isinstance(each, Real):
+            raise ConfigError(f"{key} = {show(value)}: it is relative, and the value is no number but {show(old)}")
+        exact = Decimal(str(each))
+        changed = exact * (1 + number / 100) if is_share else exact + number
+        return round(changed) if isinstance(each, Integral) else float(round(changed, 9))
+
+    if is_range_table(old):
+        return {
+            name: [change(each) for each in item] if name == "choices" else change(item) for name, item in old.items()
+        }
+    return change(old)
+
+
+def value_at(data: Any, key: str) -> Any:
+    """Return the value of plain data at a dotted key; None if there is none."""
+    for step in key.split("."):
+        if isinstance(data, Mapping):
+            data = data.get(step)
+        elif isinstance(data, (list, tuple)) and step.isascii() and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return None
+    return data
+
+
+def value_text(value: Any) -> str:
+    """Return a value for people: as TOML would write it, a text without quotes."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {value_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def set_value(data: Data, key: str, path: list[str], value: Any) -> None:
@@ -260,8 +353,10 @@ class Layers(Generic[_T]):
         kinds: what messages call the argument, a name, and a file, such as ("config", "preset", "configuration file").
         names: returns the names of the files that are part of the package.
         path_of: returns the path of a name.
-        override: sets a value in the content, by the key that the user gave.
+        override: sets a value in the content, by its key.
         build: builds an object from the content and the name of its file, or raises ``ConfigError``.
+        resolve: returns what replaces the value of an object at a key, as ``change_value`` does.
+        targets: returns the keys for which the key of an override stands.
         expand: changes a layer's own content, given with the name of its file, before it is merged into its base.
     """
 
@@ -274,11 +369,16 @@ class Layers(Generic[_T]):
         *,
         override: Callable[[Data, Any, Any], None],
         build: Callable[[Data, str], _T],
+        resolve: Callable[[_T, str, Any], Any] = lambda before, key, value: change_value(
+            key, value_at(before.to_dict(), key), value
+        ),
+        targets: Callable[[str], list[str]] = lambda key: [key],
         expand: Callable[[Data, str], None] = lambda _data, _origin: None,
     ) -> None:
         self._model, (self._argument, self._name, self._file) = model, kinds
         self._names, self._path_of = names, path_of
         self._expand, self._override, self._build = expand, override, build
+        self._resolve_value, self._targets = resolve, targets
         self._loaded: dict[str, _T] = {}
 
     def load(self, source: Any, overrides: Overrides | None) -> _T:
@@ -294,9 +394,45 @@ class Layers(Generic[_T]):
             if isinstance(source, str) and source in self._names():
                 return self._load_named(source)
         data, origin = self._content(source)
-        for key, value in values:
+        for key, value in self._settings(values, lambda: self._build(copy_plain(data), origin)).items():
             self._override(data, key, value)
         return self._build(data, f"{origin} with overrides" if values else origin)
+
+    def resolve(self, source: _T, overrides: Overrides | None) -> Data:
+        """Return what overrides replace in an object, by key: nothing relative in it, no tables, and targets for all keys.
+
+        Raises:
+            ConfigError: a value is relative to something that is no number, or an override would undo one before it.
+        """
+        return self._settings(parse_overrides(overrides), lambda: source)
+
+    def _settings(self, values: Iterable[tuple[Any, Any]], read_source: Callable[[], _T]) -> dict[Any, Any]:
+        """See ``resolve``; relative values are relative to the source as it stands, whatever is replaced beside them."""
+        settings: dict[Any, Any] = {}
+        given: dict[str, str] = {}
+        before: _T | None = None
+        for whole, table in values:
+            inner = list(flatten({whole: copy_plain(table)}))
+            self._check_order(given, (key for key, _ in inner))
+            for key, value in inner if any(is_relative(value) for _, value in inner) else [(whole, table)]:
+                for target in self._targets(key) if isinstance(key, str) else [key]:
+                    if is_relative(value):
+                        before = before or read_source()
+                        settings[target] = self._resolve_value(before, target, value)
+                    else:
+                        settings[target] = value
+        return settings
+
+    def _check_order(self, given: dict[str, str], keys: Iterable[str]) -> None:
+        """Raise an error if one of the keys would undo a key that was given before; add them to those given."""
+        for key in keys:
+            for target in self._targets(key):
+                if given.get(target) == key:
+                    raise ConfigError(f"override {key} must be given once")
+                for other, earlier in given.items():
+                    if (other == target and target != key) or other.startswith(f"{target}."):
+                        raise ConfigError(f"override {key} must stand before {earlier}, which it would undo")
+                given[target] = key
 
     def _load_named(self, name: str) -> _T:
         if name not in self._loaded:

@@ -84,14 +84,20 @@ def check_start(option: str, games: Games, config: GameConfig) -> Games:
     return games
 
 
-def check_options(mask_in: Any, reward: Any, max_cycles: Any, count_events: Any) -> None:
-    """Raise ValueError for a wrong value of the options that all environments share."""
+def check_options(mask_in: Any, reward: Any, max_cycles: Any, count_events: Any) -> tuple[int | None, bool]:
+    """Return ``max_cycles`` and ``count_events`` as Python's types; NumPy's are accepted.
+
+    Raises:
+        ValueError: an option that all environments share has a wrong value.
+    """
     check_choice("mask_in", mask_in, get_args(MaskIn))
     check_choice("reward", reward, get_args(Reward))
-    if max_cycles is not None and (isinstance(max_cycles, bool) or not isinstance(max_cycles, int) or max_cycles < 1):
+    is_integer = isinstance(max_cycles, (int, np.integer)) and not isinstance(max_cycles, bool)
+    if max_cycles is not None and (not is_integer or max_cycles < 1):
         raise ValueError(f"max_cycles must be a positive integer or None, got {max_cycles!r}")
-    if not isinstance(count_events, bool):
+    if not isinstance(count_events, (bool, np.bool_)):
         raise ValueError(f"count_events must be True or False, got {show(count_events)}")
+    return None if max_cycles is None else int(max_cycles), bool(count_events)
 
 
 def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:

@@ -313,7 +313,7 @@ class SingleGame:
         encoding, reward = check_encoding(options.get("observation", "onehot")), options.get("reward", "score")
         max_cycles, counts_events = options.get("max_cycles"), options.get("count_events", False)
         self.mask_in = options.get("mask_in", mask_in)
-        check_options(self.mask_in, reward, max_cycles, counts_events)
+        max_cycles, counts_events = check_options(self.mask_in, reward, max_cycles, counts_events)
         self.config = load_config(config, options.get("overrides"))
         self.episodes = Episodes(
             self.config, 1, encoding, reward=reward, max_cycles=max_cycles, counts_events=counts_events

@@ -24,6 +24,7 @@ from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.registry import is_user_defined, make_agent
 from geo_patrol.errors import AgentError, GeoPatrolError
 from geo_patrol.evaluation.chunks import Chunk, OnFailure, PlayedChunk, add_progress, play_chunk
+from geo_patrol.games import check_count
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -128,9 +129,7 @@ def check_processes(processes: Any) -> int:
     """
     if processes is None:
         return usable_cores()
-    if isinstance(processes, bool) or not isinstance(processes, int) or not 1 <= processes <= 1024:
-        raise ValueError(f"processes must be an integer from 1 to 1024, got {processes!r}")
-    return processes
+    return check_count("processes", processes, 1024)
 
 
 class ProcessExecutor(ProcessPoolExecutor):

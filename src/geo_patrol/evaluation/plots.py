@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geo_patrol.agents.registry import is_user_defined
+from geo_patrol.config.toml_files import value_text
 from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.questions import BALANCE, RATES, Answered
 from geo_patrol.evaluation.study import CURVE_TURNS, Study, is_rate, summarise_games
-from geo_patrol.evaluation.study_file import in_words, positions_of, short_pair, value_text
+from geo_patrol.evaluation.study_file import in_words, positions_of, short_pair
 from geo_patrol.evaluation.tournament import Tournament
 from geo_patrol.versions import __version__
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.config.presets import resolve_value
+from geo_patrol.config.toml_files import value_text
 from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.results import DRAW
@@ -37,9 +39,7 @@ from geo_patrol.evaluation.study_file import (
     in_words,
     number_in_words,
     positions_of,
-    resolve_value,
     short_pair,
-    value_text,
 )
 
 GAME = np.dtype(
@@ -691,11 +691,11 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
     games = _even_games(question.games, pair)
     changed = [
         plan.vary(cell, {key: resolve_value(config, key, value) for key in expand_keys(keys)})
-        for keys, value in question.changes.values()
+        for _, keys, value in question.of
     ]
     before, *after = yield Wanted([Request(each, pair, games, seed) for each in (cell, *changed)])
     answers = []
-    for (name, (_, value)), played in zip(question.changes.items(), after, strict=True):
+    for (name, _, value), played in zip(question.of, after, strict=True):
         estimate, low, high = compare_games(before, played, question.measure)
         change = change_in_words(name, value)
         shown, *ends = (difference_text(question.measure, each) for each in (estimate, low, high))

@@ -13,6 +13,7 @@ from geo_patrol.engine.state import ALPHA, BRAVO, TURN_LIMIT
 from geo_patrol.errors import MissingPackageError
 from geo_patrol.evaluation.statistics import clustered_interval
 from geo_patrol.notation import read_reasons
+from geo_patrol.sides import SIDES
 
 FIRST, SECOND, DRAW = 0, 1, -1
 """The winner of a game: the first agent, the second agent, or a draw."""
@@ -236,10 +237,11 @@ class MatchResult:
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return a table with a row for every game, by the names of its columns; those by agent are given by side.
 
-        The winner is an agent's name, or empty for a draw; several reasons have semicolons between them.
+        The winner is an agent's name, and a side in the next column, both empty for a draw; several reasons have semicolons between them.
         """
         games, numbers = self.games, np.arange(len(self))
         names, sides = np.array(self.agents), games["first_side"]
+        is_draw = games["winner"] == DRAW
         by_side = [sides, 1 - sides]  # the agents that play alpha and bravo
         bits, kinds = np.unique(games["reasons"], return_inverse=True)
         reasons = np.array(["; ".join(map(str, read_reasons(value))) for value in bits.tolist()], np.str_)
@@ -252,6 +254,7 @@ class MatchResult:
             "alpha": names[by_side[ALPHA]],
             "bravo": names[by_side[BRAVO]],
             "winner": np.array([*self.agents, ""])[games["winner"]],
+            "winner_side": np.where(is_draw, "", np.array(SIDES)[games["winner"] ^ sides]),
             "alpha_score": alpha_score,
             "bravo_score": bravo_score,
             "turns": games["turns"],

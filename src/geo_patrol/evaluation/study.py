@@ -22,7 +22,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name
-from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
+from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config, resolve_value
+from geo_patrol.config.toml_files import parse_overrides, value_text
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import (
     CampaignOptions,
@@ -68,13 +69,10 @@ from geo_patrol.evaluation.study_file import (
     WorthQuestion,
     column_values,
     expand_keys,
-    parse_settings,
     parse_study,
     parse_variations,
     plan_study,
     read_study_file,
-    resolve_value,
-    value_text,
 )
 from geo_patrol.files import atomic_write
 from geo_patrol.notation import read_reasons
@@ -555,7 +553,7 @@ def check_questions(plan: StudyPlan) -> None:
     for question in plan.file.question:
         for scenario in plan.scenarios:
             if isinstance(question, WorthQuestion):
-                for keys, value in question.changes.values():
+                for _, keys, value in question.of:
                     changed = {key: resolve_value(scenario.config, key, value) for key in expand_keys(keys)}
                     load_config(scenario.config, changed)
             elif not isinstance(question, RankingQuestion):
@@ -714,7 +712,7 @@ def plan_sweep(
         {
             "title": f"{first} against {second}: {', '.join(factors)}",
             "config": str(config) if isinstance(config, (str, Path)) else base.title,
-            "set": parse_settings(overrides),
+            "set": dict(parse_overrides(overrides)),
             "agents": [[first, second]] if first == second else [[first, second], [second, first]],
             "factors": factors,
             "games": count if first == second else count // 2,

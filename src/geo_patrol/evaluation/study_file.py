@@ -6,7 +6,7 @@ relative to the scenario's: ``"+20%"``, ``"-1"``.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -19,22 +19,26 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from geo_patrol.config.presets import load_config
+from geo_patrol.config.presets import current_value, load_config, resolve_overrides, resolve_value, target_keys
 from geo_patrol.config.schema import MAX_TITLE, GameConfig, list_faults, refuse, wrong, wrong_key
 from geo_patrol.config.toml_files import (
+    RELATIVE,
     config_path,
     copy_plain,
+    flatten,
     is_range_table,
+    is_relative,
     parse_overrides,
-    parse_value,
+    parse_setting,
     preset_names,
     read_toml,
     study_names,
+    to_toml,
+    value_text,
 )
 from geo_patrol.errors import ConfigError, optional_import, printable, show, suggest
 from geo_patrol.files import expand_user
 from geo_patrol.games import check_seed
-from geo_patrol.sides import SIDES
 
 MAX_CELLS = 10_000
 MAX_PAIRS = 100
@@ -55,9 +59,8 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 # Values
 
 
-_NUMBER = r"-?\d{1,9}(?:\.\d{1,9})?"
-_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
-_RELATIVE = re.compile(r"([+-]\d{1,9}(?:\.\d{1,9})?)\s*(%?)")
+_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?\s*%?"
+_RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})(?:\s*\.\.\s*({_NUMBER}))?")
 _OPENING, _CLOSING = "[{", "]}"
 
 
@@ -70,7 +73,7 @@ def parse_values(text: str) -> tuple[Any, ...]:
     pieces = [value for piece in _split(text) for value in _expand(piece)]
     if not all(pieces):
         raise ValueError("a value is missing between commas")
-    return tuple(value if _RELATIVE.fullmatch(value) else parse_value(value) for value in pieces)
+    return tuple(map(parse_setting, pieces))
 
 
 def _split(listed: str) -> list[str]:
@@ -89,20 +92,55 @@ def _split(listed: str) -> list[str]:
     return [piece.strip() for piece in pieces]
 
 
-def _expand(piece: str) -> Iterator[str]:
-    """Yield the values of a range, which are relative if it begins below 0; anything else is a single value."""
-    match = _RANGE.fullmatch(piece)
+class _Steps(NamedTuple):
+    """A range as a text says it: its ends, the step if there is one, and whether they are relative, in percent or not."""
+
+    low: Decimal
+    high: Decimal
+    step: Decimal | None
+    is_relative: bool
+    is_share: bool
+
+    def value(self, number: Decimal) -> str:
+        """Return a value of the range as a text of its own."""
+        return format(number, "+" if self.is_relative else "") + "%" * self.is_share
+
+
+def _read_range(text: str) -> _Steps | None:
+    """Return a range, which is relative if one of its ends has a sign; None for any other text.
+
+    Raises:
+        ValueError: it is a range of nothing.
+    """
+    match = _RANGE.fullmatch(text)
     if match is None:
+        return None
+    low, high, step = (None if each is None else Decimal(each.rstrip("% ")) for each in match.groups())
+    low_share, high_share, step_share = (each is not None and each.endswith("%") for each in match.groups())
+    assert low is not None
+    assert high is not None
+    is_relative = match[1][0] in "+-" or match[2][0] in "+-"  # no value is negative
+    if low_share != high_share or (step_share and not low_share):
+        raise ValueError(f"{text}: both ends must be percentages, or neither")
+    if low_share and not is_relative:
+        raise ValueError(f"{text}: percentages are relative and must have a sign, as in -10%..+10%")
+    if high < low or (step is not None and step <= 0):
+        raise ValueError(f"{text}: the smaller end comes first, and a step is above 0")
+    return _Steps(low, high, step, is_relative, low_share)
+
+
+def _expand(piece: str) -> Iterator[str]:
+    """Yield the values of a range; anything else is a single value."""
+    steps = _read_range(piece)
+    if steps is None:
         yield piece
         return
-    low, high, step = Decimal(match[1]), Decimal(match[2]), Decimal(match[3] or 1)
-    if high < low or step <= 0:
-        raise ValueError(f"{piece}: the smaller end comes first, and a step is above 0")
-    count = int((high - low) / step) + 1
+    step = steps.step or Decimal(1)
+    count = int((steps.high - steps.low) / step) + 1
     if count > MAX_CELLS:
         raise ValueError(f"{piece} are {count:,} values; {MAX_CELLS:,} are allowed")
     for i in range(count):
-        yield format(low + i * step, "+" if low < 0 else "")  # no value is negative: these are relative
+        yield steps.value(steps.low + i * step)
 
 
 def parse_variation(text: str) -> tuple[str, "Factor"]:
@@ -130,14 +168,28 @@ def parse_variations(vary: Sequence[str]) -> dict[str, "Factor"]:
     """
     if not vary:
         raise ConfigError("nothing is varied: vary must have at least one key=values, such as bravo.patrols.ammo=0..4")
-    factors: dict[str, Factor] = {}
-    for key, factor in map(parse_variation, vary):
-        if key in factors:
-            raise ConfigError(f"vary {key}: it is there twice; all its values belong together")
-        factors[key] = factor
+    factors = _by_key(map(parse_variation, vary))
     cells = prod(len(factor.values or ()) for factor in factors.values())
     if cells > MAX_CELLS:
         raise ConfigError(f"the values vary in {cells:,} ways; {MAX_CELLS:,} are allowed")
+    return factors
+
+
+def parse_ranges(vary: Sequence[str]) -> dict[str, "Factor"]:
+    """Parse the factors of a ranking, see ``parse_range``.
+
+    Raises:
+        ConfigError: one cannot be parsed, or a key occurs twice.
+    """
+    return _by_key(map(parse_range, vary))
+
+
+def _by_key(parsed: "Iterable[tuple[str, Factor]]") -> dict[str, "Factor"]:
+    factors: dict[str, Factor] = {}
+    for key, factor in parsed:
+        if key in factors:
+            raise ConfigError(f"vary {key}: it is there twice; all its values belong together")
+        factors[key] = factor
     return factors
 
 
@@ -152,27 +204,16 @@ def parse_range(text: str, *, is_search: bool = False) -> tuple[str, "Factor"]:
         ConfigError: it cannot be parsed.
     """
     key, _, listed = map(str.strip, text.partition("="))
-    match = _RANGE.fullmatch(listed)
-    if match is None or match[3] or (is_search and "." not in match[1] + match[2]):
+    try:
+        steps = _read_range(listed)
+    except ValueError as error:
+        raise ConfigError(f"vary {show(text)}: {error}") from None
+    if steps is None or steps.step is not None or (is_search and "." not in listed.replace("..", "")):
         return parse_variation(text)
-    low, high = parse_value(match[1]), parse_value(match[2])
-    if not low < high:
+    if not steps.low < steps.high:
         raise ConfigError(f"vary {show(text)}: {listed}: the smaller end comes first")
+    low, high = (parse_setting(steps.value(end)) for end in (steps.low, steps.high))
     return key, Factor(keys=(key,), low=low, high=high)
-
-
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """Parse ``key=value``, as in ``--set``; a value may be relative, such as ``+20%``.
-
-    Raises:
-        ConfigError: a text is not of that form.
-    """
-    values = dict(parse_overrides(texts))
-    for text in texts:
-        key, _, value = map(str.strip, text.partition("="))
-        if is_relative(value):
-            values[key] = value
-    return values
 
 
 def check_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -189,54 +230,6 @@ def check_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
             raise ValueError(f"{text} is there twice")
         texts.add(text)
     return values
-
-
-def is_relative(value: Any) -> bool:
-    """Return whether a value is one relative to the scenario's, such as "+20%" or "-1"."""
-    return isinstance(value, str) and _RELATIVE.fullmatch(value) is not None
-
-
-def resolve_value(config: GameConfig, key: str, value: Any) -> Any:
-    """Return a value that may be relative to that of a configuration, rounded to a whole number where that is one.
-
-    Raises:
-        ConfigError: it is relative to something that is no number.
-    """
-    if not is_relative(value):
-        return value
-    match = _RELATIVE.fullmatch(value)
-    assert match is not None
-    number, is_share = Decimal(match[1]), bool(match[2])
-    current = current_value(config, key)
-
-    def change(old: Any) -> Any:
-        if isinstance(old, bool) or not isinstance(old, (int, float)):
-            raise ConfigError(f"{key} = {show(value)}: it is relative, and the value is no number but {show(current)}")
-        exact = Decimal(str(old))
-        changed = exact * (1 + number / 100) if is_share else exact + number
-        return round(changed) if isinstance(old, int) else float(round(changed, 9))
-
-    if is_range_table(current):
-        return {
-            name: [change(each) for each in old] if name == "choices" else change(old) for name, old in current.items()
-        }
-    return change(current)
-
-
-def current_value(config: GameConfig, key: str) -> Any:
-    """Return the value of a configuration at a dotted key; None if there is none."""
-    value: Any = config.to_dict()
-    for step in key.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, (list, tuple)) and step.isascii() and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    if value is None and key in {f"{side}.patrols.count" for side in SIDES}:  # all Patrols of the formation
-        formation = config.side(key.partition(".")[0]).patrols.formation
-        return sum(count for _, count in formation) if isinstance(formation, tuple) else None
-    return value
 
 
 # What a file holds
@@ -263,6 +256,29 @@ def _check_end(value: Any) -> Any:
     raise wrong('a number, or one relative to the scenario such as "-20%"')
 
 
+def _refuse_unquoted(name: Any, value: Any, place: str) -> None:
+    """Raise an error at a place if a key of the configuration was written without quotes, which TOML reads as nested tables."""
+    is_nested = isinstance(value, Mapping) and value and not is_range_table(value)
+    if is_nested and name in ("both", *GameConfig.model_fields):
+        key, inner = name, value
+        while isinstance(inner, Mapping) and inner and not is_range_table(inner):
+            step, inner = next(iter(inner.items()))
+            key = f"{key}.{step}"
+        raise wrong_key(place, value, f'a value: quote the key, as in "{key}" = {to_toml(inner)}')
+
+
+def _check_settings(value: Any) -> Any:
+    """Return values by dotted key, tables among them by the keys of their values."""
+    if not isinstance(value, Mapping):
+        return value
+    for name, each in value.items():
+        _refuse_unquoted(name, each, name)
+    return dict(flatten(value))
+
+
+Settings: TypeAlias = Annotated[dict[str, Any], BeforeValidator(_check_settings)]
+
+
 class Factor(_Table):
     """A quantity that a study varies: one key of the configuration, or several that are linked.
 
@@ -280,6 +296,9 @@ class Factor(_Table):
     @model_validator(mode="before")
     @classmethod
     def _read_key(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and isinstance(data.get("keys"), list) and len(data["keys"]) == 1:
+            nested = {name: value for name, value in data.items() if name not in cls.model_fields}
+            _refuse_unquoted(data["keys"][0], nested, next(iter(nested), ""))
         if isinstance(data, Mapping) and "key" in data and "keys" not in data:
             return {"keys": [data["key"]], **{name: value for name, value in data.items() if name != "key"}}
         return data
@@ -308,7 +327,7 @@ class Factor(_Table):
 
     def is_whole(self, config: GameConfig) -> bool:
         """Return whether a range has whole numbers only, because one of the keys takes no others."""
-        return not is_relative(self.low) and any(
+        return _unit(self.low) != "%" and any(
             isinstance(current_value(config, key), int) for key in expand_keys(self.keys)
         )
 
@@ -323,7 +342,11 @@ class Factor(_Table):
             low, high = _amount(self.low), _amount(self.high)
             return _with_unit(low + unit * (high - low), self.low)
         number = round(unit * (count - 1)) if nearest else min(int(unit * count), count - 1)
-        return self.values[number] if self.values is not None else int(np.ceil(_amount(self.low))) + number
+        return self.values[number] if self.values is not None else self._whole(int(np.ceil(_amount(self.low))) + number)
+
+    def _whole(self, number: int) -> int | str:
+        """Return a value of a range of whole numbers, relative where its ends are."""
+        return f"{number:+d}" if is_relative(self.low) else number
 
     def _count(self, config: GameConfig) -> int | None:
         """Return the number of values; None of a range in which all numbers are."""
@@ -351,7 +374,7 @@ class Factor(_Table):
         low, high = _amount(self.low), _amount(self.high)
         if self.is_whole(config):
             whole = range(int(np.ceil(low)), int(np.floor(high)) + 1)
-            return tuple(whole) if len(whole) <= MAX_CELLS else tuple(whole[:: -(-len(whole) // MAX_CELLS)])
+            return tuple(map(self._whole, whole[:: -(-len(whole) // MAX_CELLS)]))
         return tuple(_with_unit(amount, self.low) for amount in np.linspace(low, high, SEARCH_LEVELS).tolist())
 
     def overrides(self, config: GameConfig, value: Any) -> dict[str, Any]:
@@ -361,12 +384,7 @@ class Factor(_Table):
 
 def expand_keys(keys: Sequence[str]) -> list[str]:
     """Return keys of single sides for those of both."""
-    return [
-        key if first != "both" else f"{side}.{rest}"
-        for key in keys
-        for first, _, rest in [key.partition(".")]
-        for side in (SIDES if first == "both" else SIDES[:1])
-    ]
+    return [target for key in keys for target in target_keys(key)]
 
 
 def _unit(value: Any) -> str:
@@ -440,29 +458,57 @@ class FairQuestion(_Question):
     """New games, with another seed, that check the answer."""
 
 
+class Change(NamedTuple):
+    """A change of a question what changes are worth: its name, the keys that it changes, and their new value."""
+
+    name: str
+    keys: tuple[str, ...]
+    value: Any
+
+
+def _read_changes(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        changes = [_read_change(name, spec) for name, spec in value.items()]
+    elif isinstance(value, (list, tuple)):
+        changes = [each for item in value for each in _listed_changes(item)]
+    else:
+        raise wrong('new values by key, such as { "bravo.patrols.ammo" = "+1" }, or a list of texts "key=value"')
+    for number, change in enumerate(changes):
+        if any(change[0] == other[0] and change[2] == other[2] for other in changes[:number]):
+            raise wrong(f"different changes; {change[0]} = {value_text(change[2])} is there twice")
+    return tuple(changes)
+
+
+def _read_change(name: Any, spec: Any) -> Change:
+    """Return a change of a table."""
+    if isinstance(spec, Mapping) and set(spec) == {"keys", "by"} and isinstance(spec["keys"], (list, tuple)):
+        return Change(name, tuple(spec["keys"]), spec["by"])
+    _refuse_unquoted(name, spec, str(name))
+    if isinstance(spec, Mapping) and not is_range_table(spec):
+        raise wrong_key(str(name), spec, 'a new value such as "+1", or { keys = [..], by = .. }')
+    return Change(name, (name,), spec)
+
+
+def _listed_changes(item: Any) -> Iterator[Change]:
+    """Yield the change of a text, or of a saved study."""
+    if not isinstance(item, str):
+        yield item
+        return
+    try:
+        for key, value in parse_overrides([item]):
+            yield Change(key, (key,), value)
+    except ConfigError as error:
+        raise wrong(f"a list of changes; {error}") from None
+
+
 class WorthQuestion(_Question):
     """How much changes are worth, each for itself: differences between games that share seeds."""
 
     kind: Literal["worth"] = "worth"
-    of: dict[str, Any] = Field(min_length=1, max_length=MAX_FACTORS)
-    """New values by key, such as "+1"; or tables with ``keys`` and ``by``, by name."""
+    of: Annotated[tuple[Change, ...], BeforeValidator(_read_changes), Field(min_length=1, max_length=MAX_FACTORS)]
+    """New values by key, such as "+1", or tables with ``keys`` and ``by``, by name; or texts ``key=value``, whose keys may repeat."""
     measure: Measure = "alpha wins"
     games: int = Field(default=2_000, ge=2, le=MAX_GAMES)
-
-    @property
-    def changes(self) -> dict[str, tuple[tuple[str, ...], Any]]:
-        """Keys and new value of every change, by name."""
-        return {
-            name: (tuple(spec["keys"]), spec["by"]) if isinstance(spec, Mapping) and "keys" in spec else ((name,), spec)
-            for name, spec in self.of.items()
-        }
-
-    @model_validator(mode="after")
-    def _check_changes(self) -> Self:
-        for name, spec in self.of.items():
-            if isinstance(spec, Mapping) and not is_range_table(spec) and set(spec) != {"keys", "by"}:
-                raise wrong_key(f"of.{name}", spec, 'a new value such as "+1", or { keys = [..], by = .. }')
-        return self
 
 
 class RankingQuestion(_Question):
@@ -486,7 +532,7 @@ class ScenarioTable(_Table):
 
     name: _Name | None = None
     config: str | None = None
-    set: dict[str, Any] = {}
+    set: Settings = {}
 
 
 def _read_agents(value: Any) -> Any:
@@ -541,7 +587,7 @@ class StudyFile(_Table):
 
     title: _Name
     config: str = "geo_patrol"
-    set: dict[str, Any] = {}
+    set: Settings = {}
     scenario: tuple[ScenarioTable, ...] = Field(default=(), max_length=MAX_PAIRS)
     agents: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_read_agents)]
     factors: dict[str, Factor] = Field(default={}, max_length=MAX_FACTORS)
@@ -823,9 +869,7 @@ def _plan_scenario(
     source = table.config or file.config
     path = folder / source
     base = config or load_config(path if source not in preset_names() and path.is_file() else source)
-    overrides: dict[str, Any] = {}
-    for key, value in {**file.set, **table.set}.items():
-        overrides |= {each: resolve_value(base, each, value) for each in expand_keys([key])}
+    overrides = resolve_overrides(base, file.set) | resolve_overrides(base, table.set)
     resolved = load_config(base, overrides) if overrides else base
     title = table.name or (resolved.title if not file.scenario or table.config else f"scenario {number + 1}")
     return StudyScenario(title, source, base, overrides, resolved)
@@ -940,7 +984,7 @@ def has_in_words(name: str, value: Any) -> tuple[str, bool]:
 
 def change_in_words(name: str, value: Any) -> str:
     """Return a change of a factor in words, such as "one more round for bravo's HVA"."""
-    match = _RELATIVE.fullmatch(value) if isinstance(value, str) else None
+    match = RELATIVE.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         return has_in_words(name, value)[0]
     amount, size, unit = _amount_of(name), match[1][1:], "%" if match[2] else ""
@@ -953,17 +997,6 @@ def change_in_words(name: str, value: Any) -> str:
     if not amount.plural:
         return f"{size} units {more} of {noun} for {amount.owner}"
     return f"one {more} {amount.noun} for {amount.owner}" if size == "1" else f"{size} {more} {noun} for {amount.owner}"
-
-
-def value_text(value: Any) -> str:
-    """Return a value for people: as TOML would write it, a text without quotes."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {value_text(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(value_text, value)) + "]"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def column_values(values: Sequence[Any]) -> list[Any]:

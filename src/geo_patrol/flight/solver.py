@@ -455,11 +455,15 @@ def solve(
         ConfigError: the mission is invalid.
         ValueError: ``max_states`` is not an integer from 1 to 10,000,000.
     """
-    if isinstance(max_states, bool) or not isinstance(max_states, int) or not 1 <= max_states <= 10_000_000:
+    if (
+        isinstance(max_states, bool)
+        or not isinstance(max_states, (int, np.integer))
+        or not 1 <= max_states <= 10_000_000
+    ):
         raise ValueError(f"max_states must be an integer from 1 to 10000000, got {max_states!r}")
     start = mission if isinstance(mission, Flight) else Flight(load_mission(mission, overrides))
     started = time.perf_counter()
-    solution = _solve_probe(start) if start.mission.is_probe else _solve_spaceship(start, max_states, progress)
+    solution = _solve_probe(start) if start.mission.is_probe else _solve_spaceship(start, int(max_states), progress)
     return replace(solution, seconds=time.perf_counter() - started)
 
 

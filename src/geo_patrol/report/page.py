@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.registry import describe_agent
 from geo_patrol.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.drawing.shapes import Polygon, Shape, Text
@@ -497,6 +498,7 @@ def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 4
         title=title,
         collected=collected,
         agent_results=_agent_rows(collected),
+        agents={name: describe_agent(name) for name, _ in collected.agent_results},
         causes=_CAUSES,
         sides=SIDES,
         charts=_charts(collected),

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from geo_patrol.agents.registry import describe_agent
+from geo_patrol.config.presets import current_value
+from geo_patrol.config.toml_files import value_text
 from geo_patrol.evaluation.plots import NamedFigure, pair_name
 from geo_patrol.evaluation.questions import Estimate
 from geo_patrol.evaluation.study import Study, summarise_games
-from geo_patrol.evaluation.study_file import Factor, StudyScenario, current_value, in_words, value_text
+from geo_patrol.evaluation.study_file import Factor, StudyScenario, in_words
 from geo_patrol.report.page import figure_svg, load_template
 
 MAX_ROWS = 200
@@ -56,6 +59,7 @@ def write_study_report(study: Study, figures: Sequence[NamedFigure], narrow: Seq
         ],
         factors=[(in_words(name), _range(factor)) for name, factor in plan.file.factors.items()],
         pairs=list(map(pair_name, plan.file.agents)),
+        agents={name: describe_agent(name) for pair in plan.file.agents for name in pair},
         rows=[_row(study, *place) for place in places[:MAX_ROWS]],
         columns=_COLUMNS,
         is_asked=any(question.kind != "ranking" for question in plan.file.question),

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import NamedTuple, TypeAlias
 
 from geo_patrol.board import azimuth_of, ring_of, sector_at
@@ -284,8 +285,9 @@ def make_layout(
         ValueError: the size is too small or too large.
     """
     for name, value, low, high in zip(("width", "height"), (width, height), MIN_SIZE, MAX_SIZE, strict=True):
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
             raise ValueError(f"the {name} of a picture must be an integer from {low} to {high}, got {value!r}")
+    width, height = int(width), int(height)  # NumPy's integers too
     metrics = _Metrics(theme.scale_of(width, height), fleet_size, toolbar)
     areas = _wide(width, height, metrics) if width >= _MIN_WIDE * height else _tall(width, height, metrics)
     header, tables, rest, buttons = _split_panel(areas, metrics)

@@ -84,7 +84,11 @@ def check_move_time(move_time: Any) -> float:
     Raises:
         ValueError: it is not a positive number of seconds.
     """
-    if isinstance(move_time, bool) or not isinstance(move_time, (int, float)) or not 0 < move_time <= 86_400:
+    if (
+        isinstance(move_time, bool)
+        or not isinstance(move_time, (int, float, np.integer, np.floating))
+        or not 0 < move_time <= 86_400
+    ):
         raise ValueError(f"move time must be seconds for a decision, more than 0 and at most 86400, got {move_time!r}")
     return float(move_time)
 
