@@ -1,5 +1,6 @@
 """Validation of data from outside by Pydantic models, with messages that name the field, its value and the fault."""
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -7,6 +8,12 @@ from pydantic import BaseModel, ValidationError
 from geo_patrol.errors import RecordingError, show
 
 _Model = TypeVar("_Model", bound=BaseModel)
+
+
+def fault_message(fault: Mapping[str, Any]) -> str:
+    """Return the message of a fault that Pydantic found; of one that our own validator found, its own words alone."""
+    own = fault.get("ctx", {}).get("error")
+    return str(own) if isinstance(own, Exception) else str(fault["msg"])
 
 
 def parse_model(model: type[_Model], data: Any, where: str, max_errors: int = 1) -> _Model:
@@ -27,5 +34,6 @@ def parse_model(model: type[_Model], data: Any, where: str, max_errors: int = 1)
         lines = []
         for fault in error.errors()[:max_errors]:
             field = ".".join(map(str, fault["loc"])) or "content"
-            lines.append(f"{where}: {field} = {show(fault['input'])}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+            message = fault_message(fault)
+            lines.append(f"{where}: {field} = {show(fault['input'])}: {message[:1].lower()}{message[1:]}")
         raise RecordingError("\n".join(lines)) from None

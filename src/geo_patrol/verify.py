@@ -30,7 +30,7 @@ from geo_patrol.position import Position
 from geo_patrol.replays import Disagreement, play, published
 from geo_patrol.replays.files import read_lines
 from geo_patrol.sides import SIDES
-from geo_patrol.validation import parse_model
+from geo_patrol.validation import fault_message, parse_model
 
 # Odds
 
@@ -146,7 +146,7 @@ def _write_state(games: Games, recorded: published.PublishedState) -> None:
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"])) or "content"
-        raise RecordingError(f"state: {field}: {fault['msg']}, got {show(fault['input'])}") from None
+        raise RecordingError(f"state: {field}: {fault_message(fault)}, got {show(fault['input'])}") from None
     position.write(games, "state", supplies_are_limited=False)
 
 

@@ -73,6 +73,13 @@ def test_results_are_those_of_the_match(page):
         assert f"{row} {100 * low:.1f} to {high:.1%} {tally.mean_score_difference:+.1f}" in words(page)
 
 
+def test_the_page_says_who_played_and_by_which_seeds(played, page):
+    assert "<dt>scripted</dt><dd>follows rules written by hand" in page
+    assert "<dt>random</dt><dd>gives legal orders at random</dd>" in page
+    first = next(iter(ReplayReader(played)))
+    assert f"<td>0</td><td>{first.seed}</td>" in page
+
+
 def test_the_page_loads_nothing(page):
     made = Page(page)
     assert {tag for tag, _ in made.tags}.isdisjoint({"script", "link", "iframe", "object", "embed", "base", "form"})

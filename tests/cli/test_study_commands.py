@@ -95,7 +95,16 @@ def test_a_report_is_a_page_with_figures(folder, tmp_path):
     arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
     assert run(*arguments).exit_code == 0
     page = (tmp_path / "page.html").read_text()
-    for text in ("How to read it", "What was played", "Turn by turn", "scripted (alpha) against random (bravo)"):
+    about = "follows rules written by hand: it guards its own HVA and raids the enemy&#39;s"
+    for text in (
+        about,
+        "gives legal orders at random",
+        "games, seed 1;",
+        "How to read it",
+        "What was played",
+        "Turn by turn",
+        "scripted (alpha) against random (bravo)",
+    ):
         assert text in page
     assert not re.search(r"hva_destroyed|<script|https?://(?!www\.w3\.org/)", page)
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
@@ -250,6 +259,40 @@ def test_studies_of_one_game_are_compared(tmp_path):
     (row,) = json.loads(ran.stdout)["differences"]
     assert (row["difference"], row["low"], row["high"]) == (1.0, None, None)
     assert "+1.00 (not known from one game)" in " ".join(run(*compared, columns=200).stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("threshold", "-v", "turn_limit=1..3", "--rate", 0.5, "-n", 5), "--games = 5: input should be greater than"),
+        (("worth", "--change", "turn_limit"), "--change must be a list of changes; override must be key=value"),
+        (("worth", "--change", "turn_limit=+1", "--measure", "wins"), "--measure must be 'alpha wins', 'bravo wins'"),
+        (("ranking", "-v", "turn_limit=1..3"), "--vary must be given for at least two factors, got turn_limit"),
+        (("ranking", "-v", "turn_limit=1,2", "-v", "turn_limit=3"), "vary turn_limit: it is there twice"),
+        (("fair", "-v", "turn_limit=1..3", "-a", "idle", "-a", "idle"), "--agents must be a list of agents"),
+    ],
+)
+def test_faults_of_options_name_the_option(arguments, message):
+    ran = run("study", *arguments)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"geo-patrol: {message}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--csv", "x", "--json", "./x"), "--json and --csv both go to ./x: they must be two files"),
+        (("--csv", "-", "--json", "-"), "--json and --csv both go to -: they must be two files"),
+        (("--parquet", "-"), "must be a path, got '-'"),
+        (("--out", "-"), "must be a path, got '-'"),
+    ],
+)
+def test_outputs_of_a_sweep_do_not_mix(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = run("sweep", "-v", "turn_limit=1,2", *arguments)
+    assert ran.exit_code == 2
+    assert message in " ".join(ran.stderr.replace("│", " ").split())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_questions_have_a_time_for_decisions():

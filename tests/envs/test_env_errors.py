@@ -11,11 +11,16 @@ from geo_patrol import (
     ConfigError,
     RecordingError,
     geo_patrol_v0,
+    make_vec,
 )
 from geo_patrol.envs.solo import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
 
 NOOPS = np.zeros(11, np.int64)
+
+
+def vector_env(**options):
+    return make_vec("geo_patrol", np.int64(2), **options)
 
 
 def played_env():
@@ -183,6 +188,21 @@ ARGUMENTS = [
     ({"config": "caes1"}, "there is no preset 'caes1'; did you mean 'case1'?"),
     ({"overrides": {"turn_limit": 0}}, "turn_limit must be an integer from 1 to 10000, got 0"),
 ]
+
+
+NUMPY = {
+    "max_cycles": np.int64(2),
+    "count_events": np.bool_(True),
+    "overrides": {"mirror": np.bool_(False), "turn_limit": np.uint8(9), "bravo.odds.shoot": np.array([0.5, 0.25])},
+}
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol, vector_env])
+def test_arguments_may_be_numbers_and_truth_values_of_numpy(make):
+    env = make(**NUMPY)
+    env.reset(seed=np.int64(3))
+    config = env.unwrapped.config
+    assert (config.mirror, config.turn_limit, config.bravo.odds.shoot) == (False, 9, (0.5, 0.25))
 
 
 @pytest.mark.parametrize(("arguments", "message"), ARGUMENTS, ids=str)

@@ -211,7 +211,7 @@ def test_mirror_matches_show_the_advantage_of_a_side():
         ({"agents": ["idle", "idel"]}, "there is no agent 'idel'; did you mean 'idle'"),
         ({"games": 3}, "games must be an even number of at least 2, got 3"),
         ({"seed": -1}, "seed must be a non-negative integer"),
-        ({"processes": 0}, "processes must be an integer from 1 to 1024, got 0"),
+        ({"processes": 0}, "processes must be an integer from 1 to 1,024, got 0"),
         ({"config": "case9"}, "there is no preset 'case9'"),
         ({"move_time": 0}, "move time must be seconds for a decision, more than 0 and at most 86400, got 0"),
     ],

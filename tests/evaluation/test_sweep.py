@@ -9,7 +9,7 @@ from geo_patrol import ConfigError, load_config, play_match
 from geo_patrol.evaluation import play_sweep
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.study_file import parse_range, parse_variation
+from geo_patrol.evaluation.study_file import parse_range, parse_study, parse_variation
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
@@ -29,6 +29,24 @@ def test_every_cell_is_the_match_of_its_configuration():
             np.testing.assert_array_equal(games["illegal_orders"], played["illegal_orders"][:, sides])
             np.testing.assert_array_equal(games["turns"], played["turns"])
             np.testing.assert_array_equal(games["reasons"], played["reasons"])
+
+
+def test_arguments_may_be_numbers_of_numpy():
+    one = play_sweep("idle", "idle", ["turn_limit=1,2"], config="case1", games=2, seed=1, processes=1)
+    numbers = {"games": np.int64(2), "seed": np.uint32(1), "processes": np.int8(1), "move_time": np.float32(0.5)}
+    other = play_sweep("idle", "idle", ["turn_limit=1,2"], config="case1", **numbers)
+    assert one.to_dict()["results"] == other.to_dict()["results"]
+
+
+def test_a_study_may_have_numbers_of_numpy():
+    data = {"title": "t", "agents": ["idle"], "games": 2, "factors": {"turn_limit": [1, 2]}, "set": {"mirror": True}}
+    arrays = {
+        **data,
+        "games": np.int64(2),
+        "factors": {"turn_limit": np.arange(1, 3)},
+        "set": {"mirror": np.bool_(True)},
+    }
+    assert parse_study(arrays) == parse_study(data)
 
 
 def test_an_agent_against_itself_shows_the_sides():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from geo_patrol.evaluation import study as studies
     from geo_patrol.evaluation.study import Study
-    from geo_patrol.evaluation.study_file import StudyPlan
+    from geo_patrol.evaluation.study_file import StudyFile, StudyPlan
 
 study = output.Commands(
     no_args_is_help=True,
@@ -271,10 +271,13 @@ def ranking(
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
     from geo_patrol.evaluation.study_file import parse_ranges
 
+    factors = parse_ranges(vary)
+    if len(factors) < 2:
+        raise InputError(f"--vary must be given for at least two factors, got {', '.join(factors)}")
     design = {
         "design": "morris" if method == "morris" else "saltelli",
         "samples": samples or (20 if method == "morris" else 64),
-        "factors": parse_ranges(vary),
+        "factors": factors,
         "games": games,
     }
     question = {"kind": "ranking", "measure": measure}
@@ -300,7 +303,6 @@ def _plan_question(
     from geo_patrol.config.toml_files import parse_overrides
     from geo_patrol.evaluation.questions import question_title
     from geo_patrol.evaluation.study import load_plan
-    from geo_patrol.evaluation.study_file import parse_study
 
     data = {
         "title": question["kind"],
@@ -311,8 +313,31 @@ def _plan_question(
         "question": [question],
         **(design or {}),
     }
-    asked = question_title(parse_study(data, "options").question[0])
-    return load_plan(parse_study({**data, "title": f"{asked} ({Path(config).stem})"}, "options"))
+    asked = question_title(_parse_options(data).question[0])
+    return load_plan(_parse_options({**data, "title": f"{asked} ({Path(config).stem})"}))
+
+
+_OPTIONS = {"question.0.factor": "vary", "factors": "vary", "question.0.of": "change", "question.0.": ""}
+"""Keys of a study file that options with other names stand for."""
+
+
+def _parse_options(data: "dict[str, Any]") -> "StudyFile":
+    """Return the study of a single question; faults are those of options.
+
+    Raises:
+        InputError: an option is invalid.
+    """
+    from geo_patrol.config.schema import FaultsError
+    from geo_patrol.evaluation.study_file import parse_study
+
+    try:
+        return parse_study(data, "options")
+    except FaultsError as error:
+        faults = []
+        for fault in error.faults:
+            key, name = next(((key, name) for key, name in _OPTIONS.items() if fault.startswith(key)), ("", ""))
+            faults.append(f"--{name}{fault.removeprefix(key)}")
+        raise InputError("\n".join(faults)) from None
 
 
 def _play(

@@ -26,6 +26,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from geo_patrol.board import MAX_RING
 from geo_patrol.config.toml_files import Choice, Range, count_choices, has_ranges, is_range_table, merge, to_plain
 from geo_patrol.errors import ConfigError, counted, printable, show
+from geo_patrol.validation import fault_message
 
 _MAX_FAULTS = 20
 _VALID_BY_TYPE = {
@@ -38,11 +39,19 @@ _VALID_BY_TYPE = {
 }
 
 
+class FaultsError(ConfigError):
+    """A configuration, or what is read like one, with faults; ``faults`` are the lines of its message about them."""
+
+    def __init__(self, message: str, faults: Sequence[str]) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+
 def refuse(origin: str, faults: Iterable[str]) -> None:
     """Raise an error if there are faults.
 
     Raises:
-        ConfigError: the message lists the first twenty. Further ones are neither looked for nor explained, which would
+        FaultsError: the message lists the first twenty. Further ones are neither looked for nor explained, which would
             take a second for the thousands that a file can hold.
     """
     found = list(islice(faults, _MAX_FAULTS + 1))
@@ -51,7 +60,8 @@ def refuse(origin: str, faults: Iterable[str]) -> None:
         number = (
             f"more than {_MAX_FAULTS} faults, of which these are the first" if is_cut else counted(len(found), "fault")
         )
-        raise ConfigError("\n".join([f"{origin}: {number}", *(f"  {fault}" for fault in found[:_MAX_FAULTS])]))
+        listed = found[:_MAX_FAULTS]
+        raise FaultsError("\n".join([f"{origin}: {number}", *(f"  {fault}" for fault in listed)]), listed)
 
 
 def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> Iterator[str]:
@@ -97,7 +107,8 @@ def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
         case kind if kind in _VALID_BY_TYPE:
             return f"{path} must be {_VALID_BY_TYPE[kind]}, got {show(value)}"
         case _:
-            message = f"{error['msg'][:1].lower()}{error['msg'][1:]}"
+            message = fault_message(error)
+            message = f"{message[:1].lower()}{message[1:]}"
     return f"{path} = {show(value)}: {message}"
 
 

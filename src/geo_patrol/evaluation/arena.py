@@ -30,6 +30,7 @@ from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
 from geo_patrol.files import expand_user, read_limited
+from geo_patrol.validation import fault_message
 
 _MAX_BYTES = 1 << 20
 _FINGERPRINT_GAMES = 4
@@ -296,7 +297,7 @@ def read_result(path: Path | str) -> ArenaResult:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "content"
-        raise ArenaError(f"{path} is no result of the arena: {where}: {fault['msg']}") from None
+        raise ArenaError(f"{path} is no result of the arena: {where}: {fault_message(fault)}") from None
     if result.arena != read_arena().version:
         raise ArenaError(f"{path} is a result of arena {result.arena}: this version has arena {read_arena().version}")
     return result

@@ -16,6 +16,7 @@ from geo_patrol.scenes.layout import Layout
 from geo_patrol.sessions.order_entry import Option, OrderEntry
 from geo_patrol.sides import SIDES, Side
 from geo_patrol.timeline import Timeline
+from geo_patrol.validation import fault_message
 
 
 class Message(BaseModel):
@@ -439,7 +440,7 @@ def _read(adapter: TypeAdapter[_MessageT], text: str | bytes) -> _MessageT:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(str(step) for step in fault["loc"][1:]) or "message"
-        raise ProtocolError("bad_message", f"{field} = {show(fault['input'])}: {fault['msg']}") from None
+        raise ProtocolError("bad_message", f"{field} = {show(fault['input'])}: {fault_message(fault)}") from None
 
 
 # Answers to GET /api/tables and GET /api/tables/TABLE

@@ -31,6 +31,7 @@ from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
 from geo_patrol.errors import show
 from geo_patrol.server.protocol import ProtocolError
+from geo_patrol.validation import fault_message
 
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -350,7 +351,7 @@ async def read_body(request: Request, model: type[BodyT]) -> BodyT:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(map(str, fault["loc"])) or "body"
-        raise ProtocolError("bad_message", f"{field}: {fault['msg']}") from None
+        raise ProtocolError("bad_message", f"{field}: {fault_message(fault)}") from None
 
 
 async def _read_stream(request: Request) -> bytes:
