@@ -144,7 +144,7 @@ def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp
     assert run(*arguments).exit_code == 0
     page, study = (tmp_path / "page.html").read_text(), read_study(folder / "out")
     assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+%\)", page)
-    assert f"{study.total:,} games; study {study.digest}" in page
+    assert f"{study.total:,} games, seed {study.plan.file.seed}; study {study.digest}" in page
     searched = sum(answer.games for answer in study.answered[0].answers)
     assert study.total >= sum(map(len, study.games.values())) + searched
     for text in ("margin, mean<small>median<br>(5% to 95%)", "scenario as it stands", "5% to 95% quantile"):
@@ -355,7 +355,7 @@ def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell_and_measure(tmp_path
             ("study", "threshold", "-v", "bravo.patrols.count=1..8", "--rate", 80),
             "--rate: a share from 0 to 1, such as 0.8 for 80%, got 80",
         ),
-        (("study", "worth", "--change", "bravo.patrols.ammo=+1", "--measure", "wins"), "question.0.measure must be"),
+        (("study", "worth", "--change", "bravo.patrols.ammo=+1", "--measure", "wins"), "--measure must be"),
         (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
         (("sweep", "-v", "turn_limit=3..1"), "the smaller end comes first"),
         (("sweep", "-v", "turn_limit=3", "-n", 5), "games must be an even number of at least 2, got 5"),

@@ -239,7 +239,9 @@ def check_options(agents: Sequence[str | Agent], **options: Unpack[CampaignOptio
     """
     executor, processes = options.get("executor"), options.get("processes")
     move_time = check_move_time(options.get("move_time", MOVE_TIME))
-    check_processes(processes)
+    options["move_time"] = move_time
+    if processes is not None:
+        options["processes"] = check_processes(processes)
     if processes is not None and executor is not None:
         raise ValueError(f"processes = {processes}: an executor has its own number of workers, leave it out")
     objects = [agent for agent in agents if not isinstance(agent, str)]
