@@ -1,6 +1,8 @@
 """Connections as uvicorn serves them, within bounds: nobody waits for a client that does not read, or that sends too much."""
 
 import asyncio
+import socket
+import struct
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -58,6 +60,9 @@ class _Watched(asyncio.Protocol):
 
     def _check_progress(self, before: int) -> None:
         if self.transport.get_write_buffer_size() >= before:
+            if (connection := self.transport.get_extra_info("socket")) is not None:
+                # Otherwise the system would go on trying to send what it has.
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.transport.abort()
         else:
             self._watch()
