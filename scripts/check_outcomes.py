@@ -14,6 +14,7 @@ from geo_patrol import Game
 from geo_patrol.board import adjacent_sectors
 from geo_patrol.engine.engagement import pay_for_engagements, resolve_repeatedly
 from geo_patrol.engine.legal import sample_legal
+from geo_patrol.engine.state import make_outcomes
 from geo_patrol.verify import SIGNIFICANCE, survival
 
 SIDES = ("alpha", "bravo")
@@ -41,12 +42,12 @@ def crowded_board(seed: int) -> tuple[Game, np.ndarray]:
 
 def count_samples(game: Game, orders: np.ndarray, draws: int) -> Counter[int]:
     """Resolve an engagement many times; return how often each set of satellites was destroyed, as bits."""
-    batch, orders, counts = game.repeat(1).state, orders.copy(), Counter()
+    batch, orders, counts = game.repeat(1, same_chance=True).state, orders.copy(), Counter()
     pay_for_engagements(batch.games[0], batch.rules[0], orders)
     for start in range(0, draws, CHUNK):
         size = min(CHUNK, draws - start)
         destroyed, kinds = np.empty(size, np.int64), np.empty((size, 3), np.int64)
-        resolve_repeatedly(batch.games[0], batch.rules[0], orders, batch.outcomes, destroyed, kinds)
+        resolve_repeatedly(batch.games[0], batch.rules[0], orders, make_outcomes(), destroyed, kinds)
         bits, numbers = np.unique(destroyed, return_counts=True)
         counts.update(dict(zip(bits.tolist(), numbers.tolist(), strict=True)))
     return counts

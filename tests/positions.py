@@ -144,7 +144,7 @@ def elsewhere(game, side, seed=0):
     Enemies out of sight are at other places out of its sight, with other fuel and ammo; the enemy's score, what the enemy
     sees, and the random streams differ as well. Where a side sees all enemies, only the random streams differ.
     """
-    games, rng = game.repeat(1), np.random.default_rng(seed)
+    games, rng = game.repeat(1, same_chance=True), np.random.default_rng(seed)
     record, rules, index = games.state.games[0], games.state.rules[0], SIDES.index(side)
     reach, inner = int(rules.sensor_range[index]), int(rules.inner_ring)
     own = [one.sector for one in game.satellites(side) if not one.destroyed]

@@ -11,14 +11,14 @@ from geo_patrol.board import adjacent_sectors, are_adjacent, ring_of
 from geo_patrol.board_text import outcomes_text, position_text
 from geo_patrol.config.presets import ConfigSource, Overrides
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import state, steps
+from geo_patrol.engine import rng, state, steps
 from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.engagement import attack_probability, engagement_cost, guard_probability
 from geo_patrol.engine.legal import to_masks
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.setup import sampled_config
 from geo_patrol.errors import OrderError
-from geo_patrol.games import Games
+from geo_patrol.games import MAX_GAMES, Games, check_count
 from geo_patrol.position import Position, check_saved, restore_game, save_game
 from geo_patrol.sides import SIDES, Side, enemy_of
 
@@ -80,7 +80,7 @@ class OutcomeDistribution(NamedTuple):
     """All that an engagement phase can lead to.
 
     The games are as after ``Game.step``, drift included, no two of them in the same position. They have the random streams of
-    the game that they follow, as copies have; ``Games.reseed`` gives each its own.
+    the game that they follow, all the same one; ``Games.reseed`` gives each its own.
     """
 
     games: Games
@@ -120,16 +120,22 @@ class Game:
     ) -> None:
         self._games = Games(config, 1, seed=seed, overrides=overrides)
         self._configs: list[GameConfig] = []
-        self._outcomes: tuple[notation.Outcome, ...] | None = ()
+        self._outcomes: tuple[notation.Outcome, ...] = ()
         self._allowed: NDArray[np.int32] | None = None
         self._history: tuple[Phase, ...] | None = () if keep_history else None
         self._viewer: Side | None = None
 
     @classmethod
-    def from_games(cls, games: Games, *, keep_history: bool = False) -> Self:
-        """Return the game of a batch of one, which must not be stepped any more."""
+    def from_games(cls, games: Games, *, outcomes: Sequence[notation.Outcome] = (), keep_history: bool = False) -> Self:
+        """Return the game of a batch of one, which must not be stepped any more.
+
+        Args:
+            games: the batch.
+            outcomes: those of the phase last played, which a batch does not hold.
+            keep_history: whether the game keeps its ``history`` from here on.
+        """
         game = object.__new__(cls)
-        game._games, game._configs, game._outcomes, game._allowed = games, [], None, None
+        game._games, game._configs, game._outcomes, game._allowed = games, [], tuple(outcomes), None
         game._history = () if keep_history else None
         game._viewer = None
         return game
@@ -234,10 +240,9 @@ class Game:
     def outcomes(self) -> tuple[notation.Outcome, ...]:
         """Outcomes of the last phase in the order in which they happened; empty after a movement.
 
-        Also empty in a game that was taken out of several, which do not keep them.
+        Also empty, until its next phase, in a game that comes out of ``Games``, of a vector environment, of a position or of a
+        save, which do not hold them.
         """
-        if self._outcomes is None:
-            self._outcomes = notation.read_outcomes(self._games.state.outcomes, int(self._value("outcome_count")))
         return self._outcomes
 
     def satellites(self, side: Side) -> tuple[notation.Satellite, ...]:
@@ -426,7 +431,7 @@ class Game:
             OrderError: this is no engagement phase, an order is not legal, or there are over 1,000,000 random branches.
         """
         positions, probabilities = outcome_distribution(self._game, self._rules, self._check_both(alpha, bravo))
-        games = self.repeat(len(positions))
+        games = self.repeat(len(positions), same_chance=True)
         for stream in ("rng_key", "rng_counter"):
             positions[stream] = games.state.games[stream]
         games.state = games.state._replace(games=positions)
@@ -534,12 +539,14 @@ class Game:
         if codes.shape != _ACTION_SHAPE or codes.dtype.kind not in "iu":
             raise ValueError(f"actions must be integers of shape {_ACTION_SHAPE}, got {codes.shape} of {codes.dtype}")
         (alpha, bravo), legal = codes.tolist(), self._games.state.choices["legal"][0].tolist()
-        self._games = self._games.copy()
+        self._games, found = self._games.copy(), state.make_outcomes()
         if outcomes is None:
-            self._games.run(steps.PLAY, actions=codes)
+            self._games.run(steps.PLAY, actions=codes, outcomes=found)
         else:
-            self._games.play_recorded(codes, notation.outcome_records(outcomes))
-        self._outcomes = self._allowed = None
+            self._games.play_recorded(codes, notation.outcome_records(outcomes), found)
+        if not before.is_over:  # a finished game stays as it is
+            self._outcomes = notation.read_outcomes(found, int(self._value("outcome_count")))
+        self._allowed = None
         phase = Phase(
             turn=before.turn,
             name=before.phase,
@@ -588,12 +595,28 @@ class Game:
         twin._games = self._games.copy().reseed(seed)
         return twin
 
-    def repeat(self, n: int) -> Games:
-        """Return n copies of the game with the same random stream as a batch; ``Games.reseed`` gives each its own."""
-        return self._games[np.zeros(n, np.int64)]
+    def repeat(self, n: int, *, same_chance: bool = False) -> Games:
+        """Return n copies of the game as a batch.
+
+        Each has a random stream of its own, which follows from that of the game: a game that is repeated again without being
+        played on has the same copies, and copy i is the same whatever the number of copies. ``Games.reseed`` gives them others.
+
+        Args:
+            n: the number of copies, 1 to 1,048,576.
+            same_chance: whether all keep the random stream of the game, so that, given the same orders, they play the same.
+
+        Raises:
+            ValueError: there can be no such number of copies.
+        """
+        games = self._games[np.zeros(check_count("n", n, MAX_GAMES), np.int64)]
+        if not same_chance:
+            own = self._games.state.games
+            key = rng.fork_keys(rng.fork_keys(own["rng_key"]) + own["rng_counter"])
+            games.fork_streams(rng.stream_keys(np.arange(n, dtype=np.uint64), key))
+        return games
 
     def as_games(self) -> Games:
-        """Return the game as a batch of one, which must not be changed; ``repeat(1)`` returns a copy."""
+        """Return the game as a batch of one, which must not be changed; ``as_games().copy()`` returns a copy."""
         return self._games
 
     @property

@@ -107,8 +107,8 @@ def compiled_step(hides_enemies: bool) -> Callable[..., int]:
     game.
     """
     arrays, sight = state.make_state(1, 1), state.NO_SIGHT if hides_enemies else None
-    arguments = 0, 0, 1, np.ones(1, np.bool_), arrays, sight, steps.NO_EPISODES, _NO_ACTIONS, _NO_OUTPUTS
-    return resolve(steps.step_games, *arguments)
+    arguments = 0, 0, 1, np.ones(1, np.bool_), arrays, sight, steps.NO_EPISODES
+    return resolve(steps.step_games, *arguments, _NO_ACTIONS, state.make_outcomes(), _NO_OUTPUTS)
 
 
 @functools.cache
@@ -179,6 +179,8 @@ class Games:
     def from_games(cls, games: "Iterable[Game]") -> "Games":
         """Return games as a batch, with their random streams. All must have the same configuration.
 
+        A game that is given several times plays the same each time; ``Game.repeat`` returns copies with streams of their own.
+
         Raises:
             ValueError: there are no games, or they have different configurations.
         """
@@ -195,9 +197,8 @@ class Games:
             return state.join_records([getattr(single.state, field) for single in singles])
 
         rules = join("rules") if first.is_randomized else first.state.rules
-        outcomes = state.records(state.OUTCOME, state.MAX_OUTCOMES)
         sight = state.Sight(*map(state.join_records, zip(*(single.sight for single in singles), strict=True)))
-        return first._twin(state.State(join("games"), rules, join("choices"), outcomes), sight)
+        return first._twin(state.State(join("games"), rules, join("choices")), sight)
 
     # What the positions are
 
@@ -363,17 +364,24 @@ class Games:
         Raises:
             ValueError: the actions have another shape or are not integers.
         """
+        self.run(steps.PLAY, actions=self._check_actions(actions).reshape(-1, state.SATELLITES))
+
+    def _check_actions(self, actions: Any) -> NDArray[np.integer[Any]]:
         codes = np.asarray(actions)
         if codes.shape != (len(self), 2, state.SATELLITES) or codes.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape ({len(self)}, 2, {state.SATELLITES}), "
                 f"got {codes.shape} of {codes.dtype}"
             )
-        self.run(steps.PLAY, actions=codes.reshape(-1, state.SATELLITES))
+        return codes
 
     def replace_illegal(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return actions, (n, 2, 11), with illegal orders replaced by noop, as ``step`` plays them."""
-        codes = np.asarray(actions, np.int64)
+        """Return actions, (n, 2, 11), with illegal orders replaced by noop, as ``step`` plays them.
+
+        Raises:
+            ValueError: the actions have another shape or are not integers.
+        """
+        codes = self._check_actions(actions).astype(np.int64)
         is_code = (codes >= 0) & (codes < state.ORDERS)
         is_legal = is_code & (self.state.choices["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
         return np.where(is_legal, codes, state.NOOP)
@@ -434,20 +442,20 @@ class Games:
     def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> "Games": ...
 
     def __getitem__(self, rows: Any) -> "Game | Games":
-        """Return a copy of one game (an integer), or of several (a slice, indices or a mask)."""
+        """Return a copy of one game (an integer), or of several (a slice, indices or a mask), with their random streams.
+
+        A game that is selected several times plays the same each time, see ``reseed``.
+        """
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             from geo_patrol.game import Game  # noqa: PLC0415 - a game is made of games
 
             if not -len(self) <= rows < len(self):  # loops over the games end by it, too
                 raise IndexError(f"index {rows} is out of range for {counted(len(self), 'game')}")
-            game = self._take(np.array([rows % len(self)]))
-            if len(self) > 1:
-                game.state.games["outcome_count"] = 0  # outcomes are only kept of single games
-            return Game.from_games(game)
+            return Game.from_games(self._take(np.array([rows % len(self)])))
         return self._take(np.arange(len(self))[rows])
 
     def _take(self, rows: NDArray[np.int64]) -> Self:
-        games, rules, choices, outcomes = self.state
+        games, rules, choices = self.state
         beliefs, sightings = self.sight
         if len(beliefs) > 0:
             beliefs = state.copy_records(beliefs, _belief_rows(rows))
@@ -458,26 +466,17 @@ class Games:
                 state.copy_records(games, rows),
                 state.copy_records(rules, rows) if len(rules) > 1 else self._own(rules),
                 state.copy_records(choices, rows),
-                state.copy_records(outcomes),
             ),
             state.Sight(beliefs, sightings),
         )
 
     def copy(self) -> Self:
         """Return independent copies with the same random streams: given the same orders, they play the same."""
-        games, rules, choices, outcomes = self.state
+        games, rules, choices = self.state
         sight = self.sight
         if len(sight.beliefs) > 0:
             sight = state.Sight(state.copy_records(sight.beliefs), state.copy_records(sight.sightings))
-        return self._twin(
-            state.State(
-                state.copy_records(games),
-                self._own(rules),
-                state.copy_records(choices),
-                state.copy_records(outcomes),
-            ),
-            sight,
-        )
+        return self._twin(state.State(state.copy_records(games), self._own(rules), state.copy_records(choices)), sight)
 
     def seen_by(self, side: int) -> "Games":
         """Return the positions as a side knows them, to show them to a player, or to plan with.
@@ -504,7 +503,6 @@ class Games:
                 state.copy_records(beliefs, np.arange(side, len(beliefs), state.NUM_SIDES)),
                 self._own(self.state.rules),
                 state.records(state.CHOICES, len(self)),
-                state.records(state.OUTCOME, state.MAX_OUTCOMES),
             ),
             state.Sight(state.NO_SIGHT.beliefs, sightings),
         )
@@ -535,13 +533,17 @@ class Games:
             seed: an integer s (game i gets s + i), or one for each game; None takes seeds from the operating system.
         """
         seeds = [fresh_seed() if number is None else number for number in read_seeds(seed, len(self))]
-        keys = rng.fork_keys(np.array([number % 2**64 for number in seeds], np.uint64))
-        self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
-        streams = self.state.choices["stream"]
-        streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
+        self.fork_streams(np.array([number % 2**64 for number in seeds], np.uint64))
         return self
 
     # For environments and agents inside the package
+
+    def fork_streams(self, seeds: NDArray[np.uint64]) -> None:
+        """Start new random streams, by a seed for each game, (n,)."""
+        keys = rng.fork_keys(seeds)
+        self.state.games["rng_key"], self.state.games["rng_counter"] = keys, 0
+        streams = self.state.choices["stream"]
+        streams[:, 0], streams[:, 1] = rng.stream_keys(keys, rng.ACTION_STREAM), 0
 
     def seed_streams(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
         """Restart the random streams of the games at ``rows``, or of all; return the keys of their opponents' streams."""
@@ -615,8 +617,6 @@ class Games:
         elif self.hides_enemies:
             self.sight.beliefs[_belief_rows(rows)] = games.sight.beliefs
             self.sight.sightings[rows] = games.sight.sightings
-        if len(self) == 1:  # the outcomes of a batch are those of the game that was played last
-            self.state.outcomes[:] = games.state.outcomes
 
     def set_up_again(self) -> None:
         """Set up all games by their rules as they are."""
@@ -628,18 +628,24 @@ class Games:
         self.run(steps.DESCRIBE)
 
     def run(
-        self, task: int, *, actions: NDArray[np.integer[Any]] = _NO_ACTIONS, outputs: Outputs = _NO_OUTPUTS
+        self,
+        task: int,
+        *,
+        actions: NDArray[np.integer[Any]] = _NO_ACTIONS,
+        outcomes: state.Records | None = None,
+        outputs: Outputs = _NO_OUTPUTS,
     ) -> None:
         """Call the compiled step for all games, see ``engine.steps.step_games``.
 
         Args:
             task: PLAY, DESCRIBE or OBSERVE.
             actions: (2 * n, 11) order codes.
+            outcomes: (128,), overwritten with the outcomes of an engagement where there is one game.
             outputs: arrays to write.
         """
         if actions.dtype is not _ACTION_TYPE or not actions.flags.c_contiguous:
             actions = np.require(actions, np.int64, ["C"])
-        self._step(task, self._all, actions, outputs, self.sight_to_step)
+        self._step(task, self._all, actions, outputs, self.sight_to_step, outcomes)
 
     @property
     def sight_to_step(self) -> state.Sight | None:
@@ -653,20 +659,29 @@ class Games:
         actions: NDArray[np.integer[Any]],
         outputs: Outputs,
         sight: state.Sight | None,
+        outcomes: state.Records | None = None,
     ) -> None:
         step = compiled_step(sight is not None)
-        step(task, 0, len(self), selected, self.state, sight, steps.NO_EPISODES, actions, outputs)
+        if outcomes is None:
+            outcomes = self._unread_outcomes
+        step(task, 0, len(self), selected, self.state, sight, steps.NO_EPISODES, actions, outcomes, outputs)
 
-    def play_recorded(self, orders: NDArray[np.integer[Any]], outcomes: state.Records) -> None:
+    @functools.cached_property
+    def _unread_outcomes(self) -> state.Records:
+        """Where engagements write outcomes that nobody asks for; copies have one of their own."""
+        return state.make_outcomes()
+
+    def play_recorded(self, orders: NDArray[np.integer[Any]], recorded: state.Records, outcomes: state.Records) -> None:
         """Play one phase of the only game, with an engagement that recorded outcomes decide, not its random stream.
 
         Args:
             orders: (2, 11) order codes.
-            outcomes: (k,) recorded outcomes. Those found, in ``state.outcomes``, differ where these are impossible.
+            recorded: (k,) outcomes.
+            outcomes: (128,), overwritten with those that were found, which differ where the recorded ones are impossible.
         """
-        games, rules, choices, found = self.state
+        games, rules, choices = self.state
         legal, codes = choices["legal"][0], np.array(orders, np.int64)
-        turn.play_orders(games[0], rules[0], legal, codes, outcomes, found, self.sight_to_step, 0)
+        turn.play_orders(games[0], rules[0], legal, codes, recorded, outcomes, self.sight_to_step, 0)
         self.describe()
 
 

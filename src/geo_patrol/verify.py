@@ -100,13 +100,13 @@ def count_outcomes(recorded: PublishedOdds, seed: int = _SEED) -> tuple[Counter[
     games = Games(published.read_published_config(recorded.config), seed=seed)
     _write_state(games, recorded.state)
     game, rules = games.state.games[0], games.state.rules[0]
-    orders = games.replace_illegal(published.order_codes(recorded.orders))[0]
+    orders = games.replace_illegal(published.order_codes(recorded.orders)[None])[0]
     pay_for_engagements(game, rules, orders)
     destroyed, kinds = Counter[str](), Counter[str]()
     for start in range(0, recorded.draws, _CHUNK):
         chunk = min(_CHUNK, recorded.draws - start)
         bits, counts = np.empty(chunk, np.int64), np.empty((chunk, 3), np.int64)
-        resolve_repeatedly(game, rules, orders, games.state.outcomes, bits, counts)
+        resolve_repeatedly(game, rules, orders, state.make_outcomes(), bits, counts)
         for value, times in zip(*np.unique(bits, return_counts=True), strict=True):
             destroyed[_label(int(value))] += int(times)
         of_kinds = counts[:, [state.GUARDING, state.SHOT, state.COLLISION]]

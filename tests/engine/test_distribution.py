@@ -11,6 +11,7 @@ from strategies import arrange, small
 from geo_patrol import OrderError
 from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements, resolve_engagements, resolve_repeatedly
+from geo_patrol.engine.state import make_outcomes
 from geo_patrol.notation import order_codes
 from geo_patrol.verify import survival
 
@@ -38,7 +39,7 @@ def crowded(odds=ODDS):
 
 
 def paid(game, alpha, bravo):
-    batch = game.repeat(1).state
+    batch = game.repeat(1, same_chance=True).state
     codes = np.array([order_codes(alpha, "alpha"), order_codes(bravo, "bravo")])
     pay_for_engagements(batch.games[0], batch.rules[0], codes)
     return batch, codes
@@ -76,7 +77,7 @@ def test_destroyed_satellites_are_as_frequent_as_in_the_sampler(orders):
     assert abs(probabilities.sum() - 1) < 1e-12
     batch, codes = paid(game, *orders)
     sampled, kinds = np.empty(DRAWS, np.int64), np.empty((DRAWS, 3), np.int64)
-    resolve_repeatedly(batch.games[0], batch.rules[0], codes, batch.outcomes, sampled, kinds)
+    resolve_repeatedly(batch.games[0], batch.rules[0], codes, make_outcomes(), sampled, kinds)
     expected = Counter()
     for bits, probability in zip(destroyed_bits(positions).tolist(), probabilities.tolist(), strict=True):
         expected[bits] += probability * DRAWS
@@ -98,8 +99,9 @@ def test_positions_are_as_frequent_as_in_the_sampler(orders):
     counts = Counter()
     for _ in range(POSITIONS):
         position = batch.games.copy()
-        count = resolve_engagements(batch.games[0], batch.rules[0], codes, None, batch.outcomes)
-        enact_engagements(position[0], batch.outcomes, count)
+        outcomes = make_outcomes()
+        count = resolve_engagements(batch.games[0], batch.rules[0], codes, None, outcomes)
+        enact_engagements(position[0], outcomes, count)
         counts[key(position[0])] += 1
     expected = {key(position): mean for position, mean in zip(positions, probabilities * POSITIONS, strict=True)}
     assert len(expected) == len(positions)

@@ -1,6 +1,8 @@
 """The forward model: batches play what single games play, play-outs, keys, histories, and what an engagement leads to."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -177,12 +179,89 @@ def test_a_history_is_kept_where_it_is_asked_for():
         _ = Game("geo_patrol", seed=7).history
 
 
-def test_games_taken_out_of_several_do_not_show_outcomes_of_another():
-    crowd = {"both": {"patrols": {"formation": [[0, 4]]}, "odds": {"shoot": [1.0, 1.0]}}, "extends": "king_of_the_hill"}
-    batch = Games(crowd, 40, seed=1)
+CROWD = {"both": {"patrols": {"formation": [[0, 4]]}, "odds": {"shoot": [1.0, 1.0]}}, "extends": "king_of_the_hill"}
+
+
+def test_games_out_of_a_batch_do_not_show_outcomes_of_another():
+    batch = Games(CROWD, 40, seed=1)
     while not (batch.state.games["outcome_count"] > 0).any():
         batch.step(batch.sample_actions())
-    assert all(batch[i].outcomes == () for i in range(len(batch)))
+    assert all(batch[i].outcomes == batch[i : i + 1][0].outcomes == batch[[i]][0].outcomes == () for i in range(40))
+
+
+def engaged_game(seed=1):
+    """Return a game after an engagement with outcomes."""
+    game = Game(CROWD, seed=seed)
+    while not game.outcomes:
+        game.step_actions(game.as_games().copy().sample_actions()[0])
+    return game
+
+
+def test_outcomes_are_those_of_a_games_own_last_engagement():
+    game, other = engaged_game(), engaged_game(2)
+    kept = game.outcomes
+    assert game.copy().outcomes == game.fork(1).outcomes == kept != other.outcomes
+    joined = Games.from_games([game, other])
+    for batch in (Games.from_games([game]), joined, game.repeat(1), game.repeat(3)):
+        assert batch[0].outcomes == ()
+        batch.step(np.zeros((len(batch), 2, 11), np.int64))
+        assert batch[0].outcomes == ()
+    other.step_actions(np.zeros((2, 11), np.int64))
+    assert other.outcomes == ()
+    assert game.outcomes == kept
+
+
+def test_a_finished_game_keeps_the_outcomes_of_its_last_phase():
+    game = next(game for seed in range(100) if (game := engaged_game(seed)).is_over)
+    kept = game.outcomes
+    game.step_actions(np.zeros((2, 11), np.int64))
+    assert game.outcomes == kept
+
+
+def test_repeated_games_have_random_streams_of_their_own():
+    game = Game("geo_patrol", seed=7)
+    games = game.repeat(200)
+    streams = [games.state.games["rng_key"], games.state.choices["stream"][:, 0]]
+    assert [len(np.unique(stream)) for stream in streams] == [200, 200]
+    assert game.as_games().state.games["rng_key"][0] not in streams[0]
+    assert states(game.copy().repeat(3)) == states(games[:3])
+    assert len(set(game.repeat(200).play_out("scripted", "scripted").position_keys())) > 100
+    together = game.repeat(5, same_chance=True)
+    assert [twin == game for twin in (together[i] for i in range(5))] == [True] * 5
+    assert len(set(together.play_out("scripted", "scripted").position_keys())) == 1
+    later = game.copy()
+    while later.as_games().state.games["rng_counter"] == game.as_games().state.games["rng_counter"]:
+        later.step_actions(later.as_games().copy().sample_actions()[0])
+    assert not np.isin(later.repeat(200).state.games["rng_key"], streams[0]).any()
+
+
+@pytest.mark.parametrize("n", [0, -1, True, 2.0, 1 << 21])
+def test_repeating_a_game_no_or_too_many_times(n):
+    with pytest.raises(ValueError, match="n must be an integer from 1 to 1,048,576"):
+        Game("duel", seed=1).repeat(n)
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda games: pickle.loads(pickle.dumps(games))])
+def test_copied_and_pickled_games_play_the_same_configuration(twin_of, tmp_path):
+    path = tmp_path / "game.toml"
+    path.write_text('extends = "case1"\nturn_limit = 3\n')
+    data = load_config("case1").to_dict()
+    made = [Games(data, 3, seed=1), Games(str(path), 3, seed=1), Games("geo_patrol", 3, seed=1, overrides=RANGES)]
+    data["turn_limit"] = 99
+    path.write_text('extends = "case1"\nturn_limit = 99\n')
+    for batch in made:
+        twin = twin_of(batch)
+        assert twin.config == batch.config
+        assert twin.config.turn_limit != 99
+        assert states(play_step_by_step(twin)) == states(play_step_by_step(batch))
+
+
+@pytest.mark.parametrize("actions", [np.full((2, 2, 11), 0.5), np.full((2, 2, 11), np.nan), np.ones((2, 2, 11), bool)])
+def test_actions_of_games_are_integers(actions):
+    games = Games("duel", 2, seed=1)
+    for call in (games.step, games.replace_illegal):
+        with pytest.raises(ValueError, match=r"actions must be integers of shape \(2, 2, 11\)"):
+            call(actions)
 
 
 @given(games(max_phases=30), st.integers(0, 2**32))

@@ -58,7 +58,7 @@ def expected_cost(game, side, order):
 
 
 def engine(game):
-    arrays = game.repeat(1).state
+    arrays = game.repeat(1, same_chance=True).state
     return arrays.games[0], arrays.rules[0]
 
 

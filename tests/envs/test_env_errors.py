@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from damage import MISSING, damaged
+from gymnasium.vector.utils import batch_space
 
 from geo_patrol import (
     AgentError,
@@ -172,6 +173,28 @@ def test_save_before_reset():
 def test_mask_of_another_shape(shape):
     with pytest.raises(ValueError, match=re.escape(f"mask must have shape (11, 28), got {shape}")):
         OrderSpace().sample(np.ones(shape, np.int8))
+
+
+@pytest.mark.parametrize("value", [0.5, 0.99, np.nan, -1, 2, 256, 1e300])
+def test_mask_that_is_neither_0_nor_1(value):
+    mask = np.ones((11, 28))
+    mask[3, 4] = value
+    kinds = [mask, mask.astype(np.int64), mask.astype(np.int16)] if value in (-1, 2, 256) else [mask]
+    for array in kinds:
+        for space, masks in ((OrderSpace(), array), (batch_space(OrderSpace(), 2), np.stack([array, array]))):
+            with pytest.raises(ValueError, match=re.escape(f"mask must be 0 or 1, got {array[3, 4].item()!r}")):
+                space.sample(masks)
+            with pytest.raises(ValueError, match="mask must be 0 or 1"):
+                space.sample(masks.reshape(*masks.shape[:-2], 308))
+
+
+def test_masks_of_other_types_than_int8():
+    mask = np.zeros((11, 28), np.int8)
+    mask[:, 7] = 1
+    for kind in (bool, np.int64, np.float32, np.uint8):
+        assert (OrderSpace().sample(mask.astype(kind)) == 7).all()
+    with pytest.raises(ValueError, match="mask must be 0 or 1, got an array of <U1"):
+        OrderSpace().sample(mask.astype("U1"))
 
 
 ARGUMENTS = [

@@ -23,7 +23,7 @@ WEIGHTED = {"alpha.hva.fuel": 90}
 
 def played_game(config="case1", phases=5, seed=3, **arguments):
     game = Game(config, seed=seed, **arguments)
-    games = game.repeat(1)
+    games = game.repeat(1, same_chance=True)
     for _ in range(phases):
         games.step(games.sample_actions())
     return games[0]

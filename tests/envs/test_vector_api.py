@@ -203,6 +203,55 @@ def test_resets_of_some_games_with_and_without_seeds(mode):
         assert_same(envs.step(actions), singles.step(actions), f"step {step}")
 
 
+class Drawing:
+    """Draws orders for all games from the generator that they share."""
+
+    name, observation = "drawing", "tokens"
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        return generator.integers(0, 28, (len(observations), 11))
+
+
+@pytest.mark.parametrize("seed", [7, [7, 8, 9, 10], [None, None, 9, None], [7, None, 9, None]])
+@pytest.mark.parametrize("games", [None, "games"])
+def test_a_reset_of_some_games_touches_no_other(seed, games):
+    envs, others = (make_vec("case1", 4, opponent=Drawing(), **TOKENS) for _ in range(2))
+    mask = np.array([False, False, True, False])
+    for one in (envs, others):
+        one.reset(seed=1)
+        one.step(one.sample_actions())
+    before = envs.np_random.bit_generator.state
+    start = {} if games is None else {"games": envs.game(2).repeat(1)}
+    envs.reset(seed=seed, options={"reset_mask": mask, **start})
+    assert envs.np_random.bit_generator.state == before
+    for _ in range(6):
+        actions = others.sample_actions()
+        observations, *_ = envs.step(actions)
+        expected, *_ = others.step(actions)
+        assert np.array_equal(observations[~mask], expected[~mask])
+        for i in np.flatnonzero(~mask):
+            assert envs.game(i) == others.game(i)
+
+
+def test_the_generator_of_opponents_starts_anew_when_all_games_do():
+    envs = make_vec("case1", 2, opponent=Drawing(), **TOKENS)
+    envs.reset(seed=5)
+    start = envs.np_random.bit_generator.state
+    for seeds in ([5, 6], [5, 1], 5):
+        envs.step(envs.sample_actions())
+        envs.reset(seed=seeds)
+        assert envs.np_random.bit_generator.state == start
+    envs.step(envs.sample_actions())
+    later = envs.np_random.bit_generator.state
+    assert later != start
+    for seeds in (None, [5, None], [None, 5]):
+        envs.reset(seed=seeds)
+        assert envs.np_random.bit_generator.state == later
+
+
 @pytest.mark.parametrize("mode", MODES[:2])
 def test_a_whole_reset_in_the_middle(mode):
     envs, singles = make_vec("case1", 4, autoreset=mode, **TOKENS), Singles("case1", 4, mode=mode, **TOKENS)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ships import mission, missions
 
 from geo_patrol import ConfigError, OrderError
+from geo_patrol.config.toml_files import write_toml
 from geo_patrol.flight import ENDINGS, Flight, load_mission, observation_names, rank, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
 
@@ -271,6 +272,55 @@ def test_options_choose_the_mission_of_one_reset():
 def test_wrong_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         SpaceshipCommander(**arguments)
+
+
+@every_id
+def test_copies_fly_the_mission_that_the_environment_was_made_with(name, tmp_path):
+    path, data = tmp_path / "mission.toml", IDS[name]().mission.to_dict()
+    path.write_text(write_toml(data))
+    overrides, texts = {"turns": 7, "title": "Mine"}, ["turns=7", "title=Mine"]
+    made = [IDS[name](data, overrides=overrides), IDS[name](str(path), overrides=texts), IDS[name](overrides=overrides)]
+    data["turns"] = overrides["turns"] = 9
+    texts[:] = ["turns=9"]
+    path.unlink()
+    for env in made:
+        for twin in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+            assert twin.mission == env.mission
+            assert (twin.mission.turns, twin.mission.title) == (7, "Mine")
+            for each in (env, twin):  # missions of a reset get the overrides as well
+                each.reset(options={"mission": IDS[name]().mission})
+            assert twin.mission == env.mission
+            assert twin.mission.turns == 7
+    again = copy.deepcopy(IDS[name]("random"))
+    again.reset(seed=3)
+    first = again.mission
+    again.reset()
+    assert again.mission != first
+
+
+@every_id
+def test_a_sampled_action_is_legal_after_the_end(name):
+    env = IDS[name]()
+    for seed in range(3):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            _, _, over, *_ = env.step(env.sample_action())
+        for _ in range(3):
+            action = env.sample_action()
+            assert env.action_space.contains(action)
+            assert env.action_masks()[action]
+
+
+@every_id
+@pytest.mark.parametrize(
+    "action", [True, np.True_, np.array(True), 1.0, 0.5, np.float32(1), float("nan"), "1", None, -1, 33, [1], 1 << 70]
+)
+def test_actions_that_are_no_codes_are_refused(name, action):
+    env = IDS[name]()
+    env.reset(seed=1)
+    with pytest.raises(OrderError, match="action must be an integer from 0 to"):
+        env.step(action)
 
 
 @every_id

@@ -216,6 +216,38 @@ def test_tree_search_plays(search, config):
     assert bot.step(state) in state.legal_actions()
 
 
+def refuse(call, action, state):
+    """See that an action is refused, and that the state stays as it is."""
+    before = str(state)
+    with pytest.raises(ValueError, match=r"action|over"):
+        call(action)
+    assert str(state) == before
+
+
+def test_illegal_actions_of_the_turn_based_game_are_refused():
+    state, generator = load(TURN_BASED, "duel").new_initial_state(), np.random.default_rng(0)
+    for action in (-5, -2, 27, 28, 1 << 40):
+        refuse(state.apply_action, action, state)
+    assert advance(state, generator, lambda state: state.is_chance_node())
+    for action in (-2, len(state.chance_outcomes())):
+        refuse(state.apply_action, action, state)
+    advance(state, generator, lambda _: False)
+    refuse(state.apply_action, 0, state)
+
+
+def test_illegal_actions_of_the_simultaneous_game_are_refused():
+    game, generator = load(SIMULTANEOUS, "duel"), np.random.default_rng(0)
+    state = game.new_initial_state()
+    legal = state.legal_actions(0)
+    illegal = next(action for action in range(game.num_distinct_actions()) if action not in legal)
+    for action in (-5, -2, illegal, ORDERS**4, 1 << 60):
+        refuse(state.apply_actions, [action, state.legal_actions(1)[0]], state)
+        refuse(state.apply_actions, [legal[0], action], state)
+    assert advance(state, generator, lambda state: state.is_chance_node())
+    for action in (-2, len(state.chance_outcomes())):
+        refuse(state.apply_action, action, state)
+
+
 def test_search_finds_a_shot_that_wins(tmp_path):
     path = tmp_path / "shot.toml"  # one turn, a shot that cannot miss, and fuel for nothing else
     path.write_text(

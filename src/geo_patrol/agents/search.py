@@ -460,7 +460,7 @@ class Branches:
             samples: how many samples.
             copies: copies of each.
         """
-        self.games = self._root.repeat(samples * copies)
+        self.games = self._root.repeat(samples * copies, same_chance=True)
         keys = [mix(_subkey(self._key, np.uint64(first + i))) for i in range(samples)]
         self.games.state.games["rng_key"] = np.repeat(np.array(keys, np.uint64), copies)
         self.games.state.games["rng_counter"] = 0
@@ -762,7 +762,7 @@ class SearchAgent(Searcher):
             key=_subkey(key, _ROLLOUTS),
             values=np.zeros((count, _MAX_ROLLOUTS)),
             work=state.records(state.GAME, 1),
-            outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES),
+            outcomes=state.make_outcomes(),
         )
 
     def _evaluate(

@@ -55,7 +55,7 @@ class SolvedAgent(StatelessPlanner):
                     f"agent {self.name!r} knows {self.solution.config.title!r} alone, with its exact values"
                 )
             self._known_config = game.config
-        record = game.repeat(1).state.games
+        record = game.as_games().copy().state.games
         for field in ("rng_key", "rng_counter", "illegal_orders", "outcome_count"):
             record[field] = 0
         return self._strategy(record.tobytes(), side)

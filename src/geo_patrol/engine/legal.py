@@ -310,14 +310,39 @@ def check_masks(masks: Any) -> NDArray[np.int8]:
     """Return action masks, (n, 11, 28), with the dtype and layout that the engine is compiled for.
 
     Raises:
-        ValueError: another shape, or not integers.
+        ValueError: another shape, not integers, or values that are neither 0 nor 1.
     """
     array = np.asarray(masks)
     if array.ndim != 3 or array.shape[1:] != (state.SATELLITES, state.ORDERS) or array.dtype.kind not in "biu":
         raise ValueError(
             f"masks must be an integer array of shape (n, {state.SATELLITES}, {state.ORDERS}), got {array.shape} of {array.dtype}"
         )
-    return np.require(array, np.int8, ["C", "W"])
+    return np.require(check_flags("masks", array), np.int8, ["C", "W"])
+
+
+def check_flags(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array whose values are 0 or 1.
+
+    Raises:
+        ValueError: there are others, which a conversion to int8 would round or wrap around.
+    """
+    if array.dtype != np.bool_:
+        wrong = array.view(np.uint8) > 1 if array.dtype == np.int8 else (array != 0) & (array != 1)
+        if wrong.any():
+            raise ValueError(f"{name} must be 0 or 1, got {array[wrong][0].item()!r}")
+    return array
+
+
+def check_keys(keys: Any, rows: int) -> NDArray[np.uint64]:
+    """Return random keys, one for each row, with the dtype and layout that the engine is compiled for.
+
+    Raises:
+        ValueError: another shape or type.
+    """
+    array = np.asarray(keys)
+    if array.shape != (rows,) or array.dtype != np.uint64:
+        raise ValueError(f"keys must be uint64 of shape ({rows},), got {array.shape} of {array.dtype}")
+    return np.require(array, np.uint64, ["C", "W"])
 
 
 def sample_legal(masks: NDArray[Any], generator: np.random.Generator) -> NDArray[np.int64]:
@@ -326,16 +351,20 @@ def sample_legal(masks: NDArray[Any], generator: np.random.Generator) -> NDArray
     Raises:
         ValueError: the masks have another shape or dtype.
     """
-    return sample_with_keys(masks, np.array([generator.integers(1 << 63)], np.uint64))
+    return _sample(check_masks(masks), np.array([generator.integers(1 << 63)], np.uint64))
 
 
 def sample_with_keys(masks: NDArray[Any], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Sample legal orders, (n, 11) int64, for masks, (n, 11, 28), with a random key for each row, or one for all.
+    """Sample legal orders, (n, 11) int64, for masks, (n, 11, 28), with a random key for each row.
 
     Raises:
-        ValueError: the masks have another shape or dtype.
+        ValueError: masks or keys have another shape or dtype.
     """
     checked = check_masks(masks)
-    orders = np.empty(checked.shape[:2], np.int64)
-    sample_orders(checked, keys, orders)
+    return _sample(checked, check_keys(keys, len(checked)))
+
+
+def _sample(masks: NDArray[np.int8], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    orders = np.empty(masks.shape[:2], np.int64)
+    sample_orders(masks, keys, orders)
     return orders

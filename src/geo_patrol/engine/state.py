@@ -199,8 +199,6 @@ class State(NamedTuple):
     """(n,) of layout ``RULES``; (1,) where all games have the same."""
     choices: Records
     """(n,) of layout ``CHOICES``."""
-    outcomes: Records
-    """(128,) of layout ``OUTCOME``: those of the engagement last played, of the last game."""
 
 
 def make_state(num_games: int, num_rules: int) -> State:
@@ -209,8 +207,15 @@ def make_state(num_games: int, num_rules: int) -> State:
         records(GAME, num_games),
         records(RULES, num_rules),
         records(CHOICES, num_games),
-        records(OUTCOME, MAX_OUTCOMES),
     )
+
+
+_OUTCOME_RECORD = np.dtype((np.record, OUTCOME))
+
+
+def make_outcomes() -> Records:
+    """Allocate the array to which engagements write their outcomes, (128,) of layout ``OUTCOME``."""
+    return np.zeros(MAX_OUTCOMES, _OUTCOME_RECORD)
 
 
 class Workspace(NamedTuple):

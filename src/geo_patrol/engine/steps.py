@@ -1,8 +1,8 @@
 """Many games at once: episodes, and the compiled step that plays one phase of each game and writes what follows from it.
 
-``step_games`` is the only function that plays games, for a single one and for thousands, with the bookkeeping of
-environments or without. The games of a batch do not affect each other and the GIL is released, so threads may step
-different rows of the same arrays at the same time.
+``step_games`` plays the games of users, a single one and thousands, with the bookkeeping of environments or without. Search,
+the exact solver and recorded games call ``turn.play_orders`` themselves. The games of a batch do not affect each other and
+the GIL is released, so threads may step different rows of the same arrays at the same time.
 """
 
 from collections.abc import Callable
@@ -435,13 +435,14 @@ def play_games(
     episodes: EpisodeState,
     workspace: Workspace,
     actions: IntArray,
+    outcomes: Records,
     outputs: Outputs,
 ) -> int:
     """Play one phase of the games ``start`` to ``stop`` - 1 and write their results; return how many episodes ended.
 
     An episode that is new starts with the next step, one that is over stays as it is; so does a finished game.
     """
-    games, all_rules, choices, outcomes = state.games, state.rules, state.choices, state.outcomes
+    games, all_rules, choices = state.games, state.rules, state.choices
     all_episodes, results, statistics = episodes.records, outputs.results, outputs.statistics
     settings, orders, count = episodes.settings[0], workspace.orders, 0
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
@@ -646,6 +647,7 @@ def step_games(
     sight: Sight | None,
     episodes: EpisodeState,
     actions: IntArray,
+    outcomes: Records,
     outputs: Outputs,
 ) -> int:
     """Play one decision phase of games, write what follows from it, and return how many episodes ended.
@@ -660,11 +662,13 @@ def step_games(
             of ``sight is not None`` then, so that only who hides enemies waits for their compilation.
         episodes: their episodes, modified in place.
         actions: (rows, 11) order codes.
+        outcomes: (128,) of layout ``OUTCOME``, overwritten by each engagement: after one game, its outcomes; after several,
+            of no use. Threads must not share it. Only used when playing.
         outputs: the arrays to write.
     """
     workspace, count = make_workspace(state.rules[0].outer_ring), 0
     if task == PLAY:
-        count = play_games(start, stop, state, sight, episodes, workspace, actions, outputs)
+        count = play_games(start, stop, state, sight, episodes, workspace, actions, outcomes, outputs)
     if task != OBSERVE:
         describe_games(start, stop, selected, state, sight, episodes, workspace, outputs)
     tokens, onehot = outputs.tokens, outputs.onehot

@@ -14,7 +14,7 @@ from pydantic import Field, FiniteFloat
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_orders
+from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
@@ -40,7 +40,8 @@ class _SavedAec(SavedData):
 class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
     """``ParallelGeoPatrol`` with the agents taking turns; spaces, rewards and infos are the same.
 
-    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+    A pickled or deep-copied environment is one of the same configuration that has not been reset; ``save`` and ``restore``
+    carry a game over.
 
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
@@ -50,8 +51,8 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
-        EzPickle.__init__(self, config, **options)
         self._game = ParallelGeoPatrol(config, **options)
+        EzPickle.__init__(self, self.config, **copy_options(options))
         self.render_mode = self._game.render_mode
         self.possible_agents = list(self._game.possible_agents)
         self.state_space = self._game.state_space

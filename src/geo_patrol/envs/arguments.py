@@ -1,6 +1,7 @@
 """Checks of the arguments of environments."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
@@ -49,6 +50,11 @@ def check_names(options: Mapping[str, Any], kind: type[Any], *others: str) -> No
             raise ValueError(
                 f"unexpected keyword argument {name!r}{suggest(name, known)}; there are {', '.join(known)}"
             )
+
+
+def copy_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an environment for copies of it, which get its configuration as it is, overrides included."""
+    return {name: deepcopy(value) for name, value in options.items() if name != "overrides"}
 
 
 def read_options(options: Any, known: tuple[str, ...]) -> Mapping[str, Any]:

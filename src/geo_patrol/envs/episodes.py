@@ -22,6 +22,7 @@ from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options
 from geo_patrol.errors import RecordingError, show
 from geo_patrol.game import Game
 from geo_patrol.games import Games, check_seed, compiled_step, fresh_seed, make_outputs
+from geo_patrol.notation import Outcome, outcome_records, read_outcomes
 from geo_patrol.position import SavedData, check_saved, restore_game, save_game
 
 ALPHA, BRAVO = "alpha", "bravo"
@@ -85,7 +86,7 @@ class Episodes:
         self._observation_shape = self.num_envs, size
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
-        self._shard: Shard = 0, num_games, self.games.state, self.games.sight_to_step
+        self._shard = self.shard(0, num_games)
         self._sampled_values = setup.sampled_values(config) if self.games.is_randomized else {}
         self._sampled_words = np.array([value.word for value in self._sampled_values.values()], np.int64)
 
@@ -169,8 +170,10 @@ class Episodes:
         Returns:
             How many episodes ended.
         """
-        start, stop, arrays, sight = shard or self._shard
-        return self._step(steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outputs)
+        start, stop, arrays, sight, outcomes = shard or self._shard
+        return self._step(
+            steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outcomes, outputs
+        )
 
     @cached_property
     def _step(self) -> Callable[..., int]:
@@ -213,10 +216,19 @@ class Episodes:
             for column, (key, value) in enumerate(self._sampled_values.items())
         }
 
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcomes of the phase last played, of a single game."""
+        return read_outcomes(self._shard[-1], int(self.games.state.games["outcome_count"][0]))
+
+    def put_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Replace the outcomes of the phase last played, of a single game."""
+        self.games.state.games["outcome_count"] = len(outcomes)
+        self._shard[-1][: len(outcomes)] = outcome_records(outcomes)
+
     def shard(self, start: int, stop: int) -> "Shard":
         """Return a part of the games that one thread steps, with an array of its own for outcomes."""
-        arrays = self.games.state._replace(outcomes=state.records(state.OUTCOME, state.MAX_OUTCOMES))
-        return start, stop, arrays, self.games.sight_to_step
+        return start, stop, self.games.state, self.games.sight_to_step, state.make_outcomes()
 
     def describe(self, outputs: Outputs, selected: NDArray[np.bool_] | None = None) -> None:
         """Write legal orders, infos, masks and observations of the games as they are.
@@ -226,8 +238,12 @@ class Episodes:
             selected: (n,), a mask of the games whose outputs are written; all by default.
         """
         selected = self._all if selected is None else selected
+        self._write(steps.DESCRIBE, selected, self.bookkeeping, outputs)
+
+    def _write(self, task: int, selected: NDArray[np.bool_], bookkeeping: EpisodeState, outputs: Outputs) -> None:
+        """Call the compiled step for games that are not played."""
         arrays, sight = self.games.state, self.games.sight_to_step
-        self._step(steps.DESCRIBE, 0, len(self), selected, arrays, sight, self.bookkeeping, _NO_ACTIONS, outputs)
+        self._step(task, 0, len(self), selected, arrays, sight, bookkeeping, _NO_ACTIONS, self._shard[-1], outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
@@ -242,14 +258,13 @@ class Episodes:
         outputs = make_outputs(len(self), encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
-        episodes, arrays = EpisodeState(self.records, settings), self.games.state
-        sight = self.games.sight_to_step
-        self._step(steps.OBSERVE, 0, len(self), self._all, arrays, sight, episodes, _NO_ACTIONS, outputs)
+        self._write(steps.OBSERVE, self._all, EpisodeState(self.records, settings), outputs)
         return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
 
 
-Shard: TypeAlias = tuple[int, int, state.State, state.Sight | None]
-"""The games that one thread plays: the first index, the one after the last, their arrays, and what their sides know."""
+Shard: TypeAlias = tuple[int, int, state.State, state.Sight | None, state.Records]
+"""The games that one thread plays: the first index, the one after the last, their arrays, what their sides know, and where
+their engagements write outcomes."""
 
 
 # A single game
@@ -324,7 +339,7 @@ class SingleGame:
         """What was sampled for the game, by key of the configuration."""
         self._sampled: NDArray[np.int64] | None = None  # actions for the next phase: a step samples them at little cost
 
-    def read_start(self, options: Any) -> Games | None:
+    def read_start(self, options: Any) -> Game | None:
         """Return the position from which a reset with these options starts; None for a new game.
 
         Raises:
@@ -335,9 +350,10 @@ class SingleGame:
             return None
         if not isinstance(game, Game):
             raise ValueError(f"option 'game' must be a geo_patrol.Game, got {show(game)}")
-        return check_start("option 'game'", game.as_games(), self.config)
+        check_start("option 'game'", game.as_games(), self.config)
+        return game
 
-    def reset(self, seed: int | None, start: Games | None = None) -> View:
+    def reset(self, seed: int | None, start: Game | None = None) -> View:
         """Start a new game; without a seed, the random streams of the game before go on.
 
         Args:
@@ -350,9 +366,11 @@ class SingleGame:
         if seed is not None or not self.is_seeded:
             self.episodes.seed([fresh_seed() if seed is None else check_seed(seed)])
             self.is_seeded = True
-        self.episodes.reset(start=start)
-        if start is not None and seed is not None:
-            self.episodes.games.seed_streams([seed])
+        self.episodes.reset(start=None if start is None else start.as_games())
+        if start is not None:
+            self.episodes.put_outcomes(start.outcomes)
+            if seed is not None:
+                self.episodes.games.seed_streams([seed])
         self._sampled = None
         self._read_sampled_values()
         return self.view()
@@ -399,7 +417,7 @@ class SingleGame:
             RuntimeError: ``reset`` was not called.
         """
         self.check_reset()
-        return self.episodes.games[0]
+        return Game.from_games(self.episodes.games.copy(), outcomes=self.episodes.outcomes)
 
     def check_reset(self) -> None:
         """Raise RuntimeError if ``reset`` was never called."""
@@ -457,7 +475,7 @@ class SingleGame:
         twin.episodes = copy.copy(self.episodes)
         twin.episodes.games = restored
         restored.scenario = self.episodes.games.scenario  # with the weights of the variants as they are
-        twin.episodes._shard = 0, 1, restored.state, restored.sight_to_step
+        twin.episodes._shard = twin.episodes.shard(0, 1)
         restored.state.choices["stream"][0] = data.sampler
         records, settings = self.episodes.bookkeeping
         twin.episodes.bookkeeping = EpisodeState(records.copy(), settings)

@@ -13,7 +13,7 @@ from pettingzoo import ParallelEnv
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders
+from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -70,7 +70,8 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
 
-    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+    A pickled or deep-copied environment is one of the same configuration that has not been reset; ``save`` and ``restore``
+    carry a game over.
 
     Version history: v0, first release.
     """
@@ -83,11 +84,11 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
     }
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
-        EzPickle.__init__(self, config, **options)
         check_names(options, GameOptions, "config")
         self.render_mode = options.get("render_mode")
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         self.single = SingleGame(config, options, "obs")
+        EzPickle.__init__(self, self.config, **copy_options(options))
         self._orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         self._orders_of_alpha, self._orders_of_bravo = self._orders
         self.possible_agents = list(_AGENTS)
@@ -241,7 +242,10 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         return state
 
     def game(self) -> Game:
-        """Return a copy of the game, to inspect, or to plan with after ``fork``."""
+        """Return a copy of the game, to inspect, or to plan with after ``fork``.
+
+        It has the random stream of the game, so what happens in it foretells what will happen here.
+        """
         return self.single.game()
 
     def save(self) -> dict[str, Any]:

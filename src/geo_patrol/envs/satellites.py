@@ -14,7 +14,7 @@ from geo_patrol.agents.satellites import satellite_observations
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_agent_orders, check_choice
+from geo_patrol.envs.arguments import GameOptions, check_agent_orders, check_choice, copy_options
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
@@ -59,7 +59,8 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
 
-    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+    A pickled or deep-copied environment is one of the same configuration that has not been reset; ``save`` and ``restore``
+    carry a game over.
 
     Version history: v0, first release.
     """
@@ -67,8 +68,8 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata | {"name": "geo_patrol_satellites_v0"}
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
-        EzPickle.__init__(self, config, **options)
         self._game = ParallelGeoPatrol(config, **options)
+        EzPickle.__init__(self, self.config, **copy_options(options))
         self.render_mode = self._game.render_mode
         games = self._game.single.episodes.games
         fleets = [SATELLITES] * NUM_SIDES if games.is_randomized else 1 + games.state.rules["patrol_count"][0]
@@ -193,7 +194,10 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
         return self._game.state()
 
     def game(self) -> Game:
-        """Return a copy of the game, to inspect, or to plan with after ``fork``."""
+        """Return a copy of the game, to inspect, or to plan with after ``fork``.
+
+        It has the random stream of the game, so what happens in it foretells what will happen here.
+        """
         return self._game.game()
 
     def save(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders
+from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -63,7 +63,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
 
-    A pickled or deep-copied environment is one that has not been reset; ``save`` and ``restore`` carry a game over.
+    A pickled or deep-copied environment is one of the same configuration that has not been reset; ``save`` and ``restore``
+    carry a game over.
 
     Version history: v0, first release.
     """
@@ -81,13 +82,13 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         seat: Seat = "alpha",
         **options: Unpack[GameOptions],
     ) -> None:
-        EzPickle.__init__(self, config, opponent=opponent, seat=seat, **options)
         check_names(options, GameOptions, "config", "opponent", "seat")
         self.render_mode = options.get("render_mode")
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         check_choice("seat", seat, get_args(Seat))
         self.opponent = as_agent(opponent, "opponent")
         self._single = SingleGame(config, options, "info")
+        EzPickle.__init__(self, self.config, opponent=opponent, seat=seat, **copy_options(options))
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True
@@ -197,7 +198,10 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         return orders
 
     def game(self) -> Game:
-        """Return a copy of the game, to inspect, or to plan with after ``fork``."""
+        """Return a copy of the game, to inspect, or to plan with after ``fork``.
+
+        It has the random stream of the game, so what happens in it foretells what will happen here.
+        """
         return self._single.game()
 
     def save(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.legal import sample_legal
+from geo_patrol.engine.legal import check_flags, sample_legal
 from geo_patrol.engine.observe import Encoding, observation_bounds
 from geo_patrol.engine.state import ORDERS, SATELLITES
 
@@ -30,16 +30,19 @@ class _Orders(spaces.MultiDiscrete):
             probability: as in ``MultiDiscrete``.
 
         Raises:
-            ValueError: the mask has another shape.
+            ValueError: the mask has another shape, or values that are neither 0 nor 1.
         """
         if probability is not None:
             return super().sample(mask=mask, probability=probability)
         if mask is None:
             return self.np_random.integers(ORDERS, size=self.shape)
-        masks, sides = np.asarray(mask, np.int8), self.shape[:-1]
+        masks, sides = np.asarray(mask), self.shape[:-1]
         if masks.shape not in ((*sides, *MASK_SHAPE), (*sides, *FLAT_MASK_SHAPE)):
             raise ValueError(f"mask must have shape {(*sides, *MASK_SHAPE)}, got {masks.shape}")
-        return sample_legal(masks.reshape(-1, *MASK_SHAPE), self.np_random).reshape(self.shape)
+        if masks.dtype.kind not in "biuf":
+            raise ValueError(f"mask must be 0 or 1, got an array of {masks.dtype}")
+        flags = check_flags("mask", masks).astype(np.int8)
+        return sample_legal(flags.reshape(-1, *MASK_SHAPE), self.np_random).reshape(self.shape)
 
 
 class OrderSpace(_Orders):

@@ -27,12 +27,13 @@ from geo_patrol.envs.arguments import (
     check_options,
     check_seats,
     check_start,
+    copy_options,
     read_autoreset,
     read_options,
     read_reset_mask,
 )
 from geo_patrol.envs.episodes import Episodes, EventCounts, SavedOrders, SavedStream
-from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions
+from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, read_mixture
 from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
@@ -131,7 +132,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
 
-    A pickled or copied environment is one that has not been reset; ``save`` and ``restore`` carry the games over.
+    A pickled or deep-copied environment is one of the same configuration that has not been reset; ``save`` and ``restore``
+    carry the games over.
 
     Version history: v0, first release.
     """
@@ -143,9 +145,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
     ) -> None:
         self.closed = True  # until it is complete: Gymnasium closes incomplete environments as well
-        EzPickle.__init__(self, config, num_games, **options)
         check_names(options, VectorOptions, "config", "num_games")
-        observation, opponent = options.get("observation", "onehot"), options.get("opponent")
+        observation, given = options.get("observation", "onehot"), options.pop("opponent", None)
         reward, max_cycles = options.get("reward", "score"), options.get("max_cycles")
         mask_in, self._copy = options.get("mask_in", "info"), options.get("copy", True)
         counts_events = options.get("count_events", False)
@@ -153,11 +154,13 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         max_cycles, counts_events = check_options(mask_in, reward, max_cycles, counts_events)
         self.num_games = check_count("num_games", num_games, MAX_GAMES)
         self._mode = read_autoreset(options.get("autoreset", AutoresetMode.NEXT_STEP))
-        seats = check_seats(options.get("seats"), has_opponent=opponent is not None)
+        seats = check_seats(options.get("seats"), has_opponent=given is not None)
         self._config = load_config(config, options.get("overrides"))
         self._opponents = OpponentTable()
+        opponent = None if given is None else read_mixture(given)
         if opponent is not None:
             self._opponents.set(opponent)
+        EzPickle.__init__(self, self._config, num_games, opponent=opponent, **copy_options(options))
         self._episodes = Episodes(
             self._config,
             self.num_games,
@@ -227,6 +230,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     def game(self, index: int) -> Game:
         """Return a copy of one game, to inspect, or to plan with after ``fork``.
 
+        The copy has the random stream of the game, so what happens in it foretells what will happen here, and none of its
+        ``outcomes``, which are not kept of many games.
+
         Raises:
             ValueError: there is no such game.
             RuntimeError: ``reset`` was not called.
@@ -248,8 +254,9 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """
         if self._sides == NUM_SIDES:
             raise ValueError("both sides are played: there are no opponents to set")
-        self._opponents.set(opponent)
-        self._ezpickle_kwargs["opponent"] = opponent
+        mixture = read_mixture(opponent)
+        self._opponents.set(mixture)
+        self._ezpickle_kwargs["opponent"] = mixture
 
     def set_variants(self, weights: str | Mapping[str, float]) -> None:
         """Let episodes that start from now on sample variants by other weights than those of the configuration.
@@ -268,12 +275,16 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     ) -> tuple[Any, dict[str, Any]]:
         """Start new episodes of all games, or of those that ``options["reset_mask"]`` selects.
 
+        Games that are not selected go on as if nothing had happened. So ``np_random``, from which opponents draw that do not
+        take a random key for each game, starts anew only in a reset of all games with a seed for each, by the first one.
+
         Args:
             seed: an integer s (game i gets s + i), or one for each game (None leaves a game's streams as they are);
                 None goes on with all streams.
             options: ``reset_mask``: (num_envs,) bool, the same for both sides of a game. ``games``: positions to start
                 from instead, ``Games`` of the same configuration with one for each game that is selected, in their
-                order. Their random streams go on; with a seed, a new one starts. ``max_cycles`` counts from there.
+                order. Their random streams go on, so equal games play alike; with a seed, a new one starts. ``max_cycles``
+                counts from there.
 
         Raises:
             ValueError: a seed or an option is wrong, or an option is not known; nothing has changed then.
@@ -290,8 +301,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._is_started = False  # until all is done: if it is interrupted, some games have been reset, others have not
         self._pool.wait()
         self._seed_games(seeds, mask)
-        first_seed = next((number for number in seeds if number is not None), None)
-        if first_seed is not None:
+        first_seed = seeds[0]
+        if resets_all and first_seed is not None and None not in seeds:
             super().reset(seed=first_seed % 2**63)
         self._new_games |= mask
         rows = np.flatnonzero(mask)

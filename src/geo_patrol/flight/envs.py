@@ -1,5 +1,6 @@
 """The Gymnasium environments of the flight games."""
 
+from copy import deepcopy
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import gymnasium
@@ -8,7 +9,7 @@ from gymnasium import spaces
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
-from geo_patrol.config.toml_files import Overrides
+from geo_patrol.config.toml_files import Overrides, parse_overrides
 from geo_patrol.envs.arguments import check_choice, read_options
 from geo_patrol.errors import ConfigError, OrderError, show
 from geo_patrol.flight import rules
@@ -48,18 +49,25 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         reward: Reward = "auto",
         render_mode: str | None = None,
     ) -> None:
-        EzPickle.__init__(self, mission, overrides=overrides, mask_in=mask_in, reward=reward, render_mode=render_mode)
         check_choice("mask_in", mask_in, get_args(MaskIn))
         check_choice("reward", reward, get_args(Reward))
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.mask_in, self.reward, self.render_mode = mask_in, reward, render_mode
-        self._overrides = overrides
+        self._overrides = dict(deepcopy(list(parse_overrides(overrides))))
         self._initial_mission = self._load(self._default_mission if mission is None else mission)
-        if self._initial_mission is None and overrides:
+        if self._initial_mission is None and self._overrides:
             raise ValueError(
                 f"overrides must be None with random missions, which they could make unsolvable, got {show(overrides)}"
             )
+        EzPickle.__init__(
+            self,
+            self._initial_mission or RANDOM,
+            overrides=self._overrides,
+            mask_in=mask_in,
+            reward=reward,
+            render_mode=render_mode,
+        )
         self._mission: Mission | None = None
         self._num_actions = ORDERS - self._first_order
         self.action_space = spaces.Discrete(self._num_actions)
@@ -189,8 +197,10 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
         return self._mask.astype(np.bool_)
 
     def sample_action(self) -> int:
-        """Sample a legal action from the random generator of the action space."""
+        """Sample a legal action from the random generator of the action space; 0 when the flight is over."""
         self._check_reset()
+        if self._is_over:  # no order is legal any more, and the mask has action 0
+            return 0
         index = int(self.action_space.np_random.random() * self._games["num_legal"][0])
         return int(self._legal_orders[index]) - self._first_order
 

@@ -3,6 +3,7 @@
 Orders are texts ("launch D13", "coast", "stay", "engines down-right") or codes of the action space.
 """
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -82,11 +83,13 @@ def read_order(text: Any, mode: int, position: Point) -> int:
 
 def parse_code(value: Any, num_codes: int) -> int | None:
     """Return an integer of any type as an int; None if it is not one from 0 to ``num_codes`` - 1."""
-    try:
-        code = -1 if isinstance(value, np.ndarray) and value.ndim else int(value)
-    except (TypeError, ValueError, OverflowError):
+    if isinstance(value, (bool, np.bool_)) or getattr(value, "dtype", None) == np.bool_:
         return None
-    return code if 0 <= code < num_codes and code == value and not isinstance(value, bool) else None
+    try:
+        code = operator.index(value)
+    except TypeError:
+        return None
+    return code if 0 <= code < num_codes else None
 
 
 def _read_launch(text: str, reference: str, position: Point) -> int:

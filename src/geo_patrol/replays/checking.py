@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from geo_patrol.engine.engagement import play_engagement
+from geo_patrol.engine.state import make_outcomes
 from geo_patrol.errors import OrderError, RecordingError
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import Order, Outcome, outcome_records, short_name
@@ -105,10 +106,10 @@ def check(replay: Replay) -> str | None:
 
 def _before_drift(phase: Phase, recorded: RecordedPhase) -> Position:
     """Return the position between an engagement that was played and its drift."""
-    games = phase.before.repeat(1)
-    orders, arrays = games.replace_illegal(recorded.codes)[0], games.state
+    games = phase.before.as_games().copy()
+    orders, arrays = games.replace_illegal(recorded.codes[None])[0], games.state
     outcomes = outcome_records(recorded.outcomes)
-    play_engagement(arrays.games[0], arrays.rules[0], orders, outcomes, arrays.outcomes)
+    play_engagement(arrays.games[0], arrays.rules[0], orders, outcomes, make_outcomes())
     return Position.of(games)
 
 

@@ -22,7 +22,7 @@ from geo_patrol.agents.scripted.paths import (
 )
 from geo_patrol.agents.scripted.scripted import Fraction, attack_kind, odds_after
 from geo_patrol.engine import state
-from geo_patrol.engine.legal import check_masks, read_mask, write_legal_orders
+from geo_patrol.engine.legal import check_keys, check_masks, read_mask, write_legal_orders
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jit, jitable, jitable_call
@@ -476,7 +476,7 @@ def order_batch(
         ValueError: observations or masks have another shape or type, or describe no board.
     """
     masks = check_masks(action_masks)
-    seen = script.check_observations(observations, len(masks))
+    seen, keys = script.check_observations(observations, len(masks)), check_keys(keys, len(masks))
     orders = np.zeros(masks.shape[:2], np.int64)
     # Of this call alone: threads may share an agent.
     game, rules = state.records(state.GAME, 1), state.records(state.RULES, 1)

@@ -16,6 +16,7 @@ from geo_patrol.engine.observe import (
     TOKEN_COLUMNS,
     TOKEN_SIZE,
     TOKEN_TABLE_SIZE,
+    observation_bounds,
     observation_names,
 )
 from geo_patrol.engine.rng import stream_keys, stream_number
@@ -102,6 +103,7 @@ _ENGAGEMENT_ODDS = _indices(*(f"{kind}_odds_{where}" for kind in _KINDS for wher
 _POINTS = _indices("goal_points", "adjacent_points", "win_score")
 _WEIGHTS = _indices("hva_weight", "patrol_weight")
 _INITIAL_AMMO = _indices("initial_hva_ammo", "initial_patrol_ammo")
+_HIGHEST = observation_bounds("tokens", MAX_RING).astype(np.uint16)
 _PATH_COSTS = np.array([_INNER_RING, _OUTER_RING, *_MOVE_COSTS.ravel(), *_STATION_KEEPING.ravel()])
 
 
@@ -109,7 +111,7 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
     """Return observations in tokens, (n, size), in the type and layout that the agents are compiled for.
 
     Raises:
-        ValueError: another shape or type, or values that describe no board or no sector.
+        ValueError: another shape or type, values that no feature has, or that describe no board or satellites off it.
     """
     array = np.asarray(observations)
     if array.shape == (games, TOKEN_SIZE + NUM_SIGHT_FEATURES):
@@ -118,10 +120,14 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
         right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"
         raise ValueError(f"observations must be {right}, got shape {array.shape} of {array.dtype}")
     inner, outer, goal = (array[:, index] for index in (_INNER_RING, _OUTER_RING, _GOAL_RING))
-    sectors = array[:, :TOKEN_TABLE_SIZE:TOKEN_COLUMNS]
     is_board = (inner >= 1) & (inner <= goal) & (goal <= outer) & (outer <= MAX_RING)
-    if not is_board.all() or (array < 0).any() or (sectors >= sector_at(MAX_RING + 1, 0)).any():
-        raise ValueError("observations describe no board, or satellites off it")
+    is_beyond = array.view(np.uint16) > _HIGHEST  # of unsigned numbers, since negative ones are then beyond as well
+    if not is_board.all() or is_beyond.any():
+        raise ValueError("observations describe no board, or have values beyond the bounds of features")
+    sectors = array[:, :TOKEN_TABLE_SIZE:TOKEN_COLUMNS]
+    first, end = ((1 << rings[:, None].astype(np.int64)) - 1 for rings in (inner, outer + 1))
+    if ((sectors != EARTH) & ((sectors < first) | (sectors >= end))).any():
+        raise ValueError("observations describe satellites off their board")
     return np.require(array, np.int16, ["C", "W"])
 
 

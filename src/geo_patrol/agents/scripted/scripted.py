@@ -28,7 +28,7 @@ from geo_patrol.agents.scripted.paths import (
 from geo_patrol.board import MAX_RING, azimuth_of, ring_of
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY
-from geo_patrol.engine.legal import check_masks
+from geo_patrol.engine.legal import check_keys, check_masks
 from geo_patrol.engine.turn import destination
 from geo_patrol.jit import jit, jitable_call
 
@@ -564,6 +564,8 @@ def order_value(
 ) -> float:
     """Return the points that a satellite's engagement order is expected to gain."""
     kind, target, distance = read_order(game, number, order)
+    if distance == OUT_OF_RANGE:  # the mask allows what the position does not
+        return 0.0
     cost, odds = rules.engagement_cost[OWN, kind, distance], rules.engagement_odds[OWN, kind, distance]
     weight = rules.weight[OWN, min(number, 1)]
     own_worth = kill_worth(game, rules, OWN, style)
@@ -675,10 +677,10 @@ class ScriptedAgent(script.SeededScript):
         """Choose the orders of one decision phase; equal observations and equal keys give equal orders.
 
         Raises:
-            ValueError: observations or masks have another shape or type, or describe no board.
+            ValueError: observations, masks or keys have another shape or type, or describe no board.
         """
         masks = check_masks(action_masks)
-        seen = script.check_observations(observations, len(masks))
+        seen, keys = script.check_observations(observations, len(masks)), check_keys(keys, len(masks))
         orders = np.full(masks.shape[:2], state.NOOP, np.int64)
         # Of this call alone: threads may share the agent.
         game, rules = state.records(state.GAME, 1), state.records(state.RULES, 1)

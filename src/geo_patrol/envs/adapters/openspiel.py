@@ -318,7 +318,13 @@ class _State(pyspiel.State):
         return [(index, probability) for index, (_, probability) in enumerate(self.results)]
 
     def _apply_chance(self, outcome: int) -> None:
+        if not 0 <= outcome < len(self.results):
+            raise ValueError(f"action must be a result of the engagement, 0 to {len(self.results) - 1}, got {outcome}")
         self.position, self.results = self.results[outcome][0], ()
+
+    def _check_in_play(self) -> None:
+        if self.is_terminal():
+            raise ValueError("the game is over: there is no action any more")
 
     def returns(self) -> list[float]:
         """Return the payoffs of both sides; 0 while the game goes on."""
@@ -353,17 +359,34 @@ class SimultaneousState(_State):
         return actions  # ascending, because the codes are
 
     def _apply_action(self, action: int) -> None:
+        self._check_in_play()
+        if not self.results:
+            raise ValueError(f"actions must be those of both sides at once, got {action} of one")
         self._apply_chance(action)
 
     def _apply_actions(self, actions: list[int]) -> None:
-        fleets = self.get_game().positions.fleets
-        alpha, bravo = (read_joint_orders(action, fleet) for action, fleet in zip(actions, fleets, strict=True))
+        self._check_in_play()
+        if self.results:
+            raise ValueError(f"action must be a result of the engagement, got actions of both sides, {actions}")
+        positions = self.get_game().positions
+        legal = positions.legal(self.position)
+        for side, action, codes in zip(SIDES, actions, legal, strict=True):
+            orders = read_joint_orders(action, len(codes))
+            if not 0 <= action < ORDERS ** len(codes) or not all(map(_is_among, orders, codes)):
+                raise ValueError(f"action of {side} must be one of its legal actions, got {action}")
+        alpha, bravo = (
+            read_joint_orders(action, fleet) for action, fleet in zip(actions, positions.fleets, strict=True)
+        )
         self._follow((alpha, bravo))
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             return f"result {action}"
         return _orders_text(read_joint_orders(action, self.get_game().positions.fleets[player]))
+
+
+def _is_among(code: int, codes: tuple[int, ...]) -> bool:
+    return code in codes
 
 
 def read_joint_orders(action: int, fleet: int) -> tuple[int, ...]:
@@ -414,9 +437,13 @@ class TurnBasedState(_State):
         return list(self.get_game().positions.legal(self.position)[side][number]) if player == side else []
 
     def _apply_action(self, action: int) -> None:
+        self._check_in_play()
         if self.results:
             self._apply_chance(action)
         else:
+            legal = self._legal_actions(self.current_player())
+            if action not in legal:
+                raise ValueError(f"action must be one of the legal actions, {legal}, got {action}")
             self.given = (*self.given, action)
         self._pass_over()
 

@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium.spaces import MultiDiscrete
 from numpy.typing import NDArray
 
-from geo_patrol.config.presets import ConfigSource
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.envs.arguments import check_choice
 from geo_patrol.envs.parallel import ParallelGeoPatrol
@@ -435,7 +435,9 @@ def add_games(base: Config, config: ConfigSource, num_envs: int, **options: Any)
         options: more of ``geo_patrol.make_vec``, see ``ppo_config``.
     """
     register_env(GAMES, _make_games)
-    base.environment(GAMES, env_config={"config": config, **options})
+    # As data, not as a name or a path: runners on other machines and those that start later must play the same games.
+    data = load_config(config, options.pop("overrides", None)).to_dict()
+    base.environment(GAMES, env_config={"config": data, **options})
     base.env_runners(
         env_runner_cls=BatchEnvRunner,
         num_env_runners=0,

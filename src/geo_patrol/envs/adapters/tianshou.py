@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import SATELLITES
+from geo_patrol.envs.arguments import check_actions
 from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.errors import optional_import
@@ -79,11 +80,12 @@ class TianshouVectorEnv(BaseVectorEnv):
             id: indices of environments; None for all.
 
         Raises:
-            ValueError: the indices select one side of a game without the other.
+            ValueError: the indices select one side of a game without the other, or the actions have another shape or are
+                not integers.
         """
         rows = self._rows(id)
         orders = np.zeros((self.env_num, SATELLITES), np.int64)
-        orders[rows] = action
+        orders[rows] = check_actions(action, len(rows))
         observations, rewards, terminations, truncations, infos = self.envs.step(orders)
         outputs = rewards[rows], terminations[rows], truncations[rows], _list_infos(infos, rows)
         return Batch(observations)[rows], *outputs

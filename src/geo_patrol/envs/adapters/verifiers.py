@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from geo_patrol.config.presets import load_config
 from geo_patrol.envs.arguments import Reward
 from geo_patrol.errors import optional_import
 from geo_patrol.sides import SIDES, Side
@@ -45,7 +46,8 @@ class GeoPatrolConfig(vf.TasksetConfig):
 class GeoPatrolData(vf.TaskData):
     """What makes a game."""
 
-    config: str
+    config: dict[str, Any]
+    """The content of the configuration, as it was when the tasks were made."""
     opponent: str
     side: Side
     seed: int
@@ -76,7 +78,8 @@ class GeoPatrolTaskset(vf.Taskset[GeoPatrolTask, GeoPatrolConfig]):
     def load(self) -> Iterator[GeoPatrolTask]:
         """Yield the games."""
         config = self.config
-        settings = config.model_dump(include={"config", "opponent", "reward", "retries", "on_bad_lines"})
+        settings = config.model_dump(include={"opponent", "reward", "retries", "on_bad_lines"})
+        settings["config"] = load_config(config.config).to_dict()
         for index in range(config.games):
             side: Side = SIDES[index % 2] if config.side == "both" else config.side
             seed = config.seed + (index // 2 if config.side == "both" else index)

@@ -1,0 +1,134 @@
+"""Copies of environments play the configuration that the environment was made with, whatever has become of its source."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, load_config, make_vec
+from geo_patrol.envs.solo import SoloGeoPatrol
+
+CROWD = {"both": {"patrols": {"formation": [[0, 4]]}, "odds": {"shoot": [1.0, 1.0]}}, "extends": "king_of_the_hill"}
+MAKERS = {
+    "parallel": geo_patrol_v0.parallel_env,
+    "aec": geo_patrol_v0.raw_env,
+    "wrapped aec": geo_patrol_v0.env,
+    "satellites": geo_patrol_satellites_v0.parallel_env,
+    "solo": SoloGeoPatrol,
+    "vector": make_vec,
+    "vector of satellites": lambda config, **options: make_vec(config, agents="satellites", **options),
+}
+every_kind = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+COPIES = {"deep copy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+every_copy = pytest.mark.parametrize("twin_of", COPIES.values(), ids=COPIES)
+
+
+def config_of(env):
+    return env.unwrapped.config
+
+
+@every_kind
+@every_copy
+def test_copies_have_the_configuration_as_it_was(make, twin_of):
+    data, overrides = load_config("case1").to_dict(), {"bravo.patrols.ammo": 3, "alpha.costs": {"prograde": 2}}
+    env = make(data, overrides=overrides)
+    expected = load_config("case1", {"bravo.patrols.ammo": 3, "alpha.costs": {"prograde": 2}})
+    data["turn_limit"] = 99
+    overrides["bravo.patrols.ammo"] = 1
+    overrides["alpha.costs"]["prograde"] = 7
+    twin = twin_of(env)
+    assert config_of(twin) == config_of(env) == expected
+    assert config_of(twin_of(twin)) == expected
+
+
+@every_kind
+@every_copy
+def test_copies_of_an_environment_from_a_file_do_not_read_it_again(make, twin_of, tmp_path, monkeypatch):
+    folder = tmp_path / "other"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "game.toml").write_text('extends = "case1"\nturn_limit = 7\n')
+    env = make("game.toml", overrides=(text for text in ["bravo.patrols.ammo=3"]))
+    (tmp_path / "game.toml").write_text('extends = "case1"\nturn_limit = 99\n')
+    assert config_of(twin_of(env)).turn_limit == 7
+    monkeypatch.chdir(folder)
+    (tmp_path / "game.toml").unlink()
+    twin = twin_of(env)
+    assert config_of(twin) == config_of(env)
+    assert (config_of(twin).turn_limit, config_of(twin).bravo.patrols.ammo) == (7, 3)
+
+
+@every_copy
+def test_copies_have_the_opponents_and_the_size_of_pictures_as_they_were(twin_of):
+    mixture, size = {"random": 2, "scripted": 1}, [640, 480]
+    envs = make_vec("case1", 4, opponent=mixture)
+    env = SoloGeoPatrol("case1", render_mode="rgb_array", render_size=size)
+    mixture["turtle"] = mixture.pop("random")
+    size[:] = [320, 240]
+    assert twin_of(envs).opponent_names == ("random", "scripted")
+    changed = {"idle": 1}
+    envs.set_opponents(changed)
+    changed["turtle"] = 1
+    assert twin_of(envs).opponent_names == ("idle",)
+    twin = twin_of(env)
+    twin.reset(seed=1)
+    assert twin.render().shape == (480, 640, 3)
+
+
+def engage(env, step, game_of):
+    """Play a crowded game at random until outcomes are shown; return these and the game before."""
+    while True:
+        before = game_of(env)
+        actions = step(env)
+        if before.phase == "engagement":
+            expected = before.step_actions(actions)
+            if expected.outcomes:
+                return expected.outcomes
+
+
+def step_parallel(env):
+    actions = env.sample_actions()
+    env.step(actions)
+    return np.stack(list(actions.values()))
+
+
+def test_an_environment_shows_the_outcomes_of_its_own_game():
+    env, other = (geo_patrol_v0.parallel_env(CROWD) for _ in range(2))
+    env.reset(seed=1)
+    other.reset(seed=2)
+    expected = engage(env, step_parallel, lambda env: env.game())
+    engage(other, step_parallel, lambda env: env.game())
+    kept = env.game()
+    assert kept.outcomes == expected
+    step_parallel(env)
+    assert env.game().outcomes == ()
+    assert kept.outcomes == expected
+
+    other.reset(options={"game": kept})
+    assert other.game().outcomes == expected
+    other.restore(other.save())
+    assert other.game().outcomes == ()
+    without = Games.from_games([kept])[0]
+    env.reset(options={"game": without})
+    assert env.game().outcomes == ()
+    env.reset(seed=5)
+    assert env.game().outcomes == ()
+
+
+@pytest.mark.parametrize("num_games", [1, 3])
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step"])
+def test_games_of_a_vector_environment_show_no_outcomes(num_games, autoreset):
+    envs = make_vec(CROWD, num_games, autoreset=autoreset)
+    envs.reset(seed=1)
+    engagements = 0
+    for _ in range(40):
+        envs.step(envs.sample_actions())
+        engagements += int((envs._episodes.games.state.games["outcome_count"] > 0).sum())
+        assert all(envs.game(i).outcomes == () for i in range(num_games))
+    assert engagements
+    played = engaged = Game(CROWD, seed=1)
+    while not engaged.outcomes:
+        played.step_actions(played.repeat(1).sample_actions()[0])
+    envs.reset(options={"games": played.repeat(num_games)})
+    assert envs.game(0).outcomes == ()
