@@ -3,6 +3,7 @@
 A file is written completely or not at all, also where the machine is lost, and known to be writable before the work begins.
 """
 
+import codecs
 import errno
 import os
 import secrets
@@ -30,6 +31,11 @@ def expand_user(path: str | Path) -> str:
             f"{path}: {f'there is no user {user!r}' if user else 'no home directory is known, set HOME'}"
         )
     return expanded
+
+
+def without_mark(data: bytes) -> bytes:
+    """Return a text in UTF-8 without the byte order mark that editors on Windows put in front."""
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def read_limited(path: str | Path, max_bytes: int) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from geo_patrol.errors import RecordingError, show
+from geo_patrol.files import without_mark
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -29,7 +30,7 @@ def parse_model(model: type[_Model], data: Any, where: str, max_errors: int = 1)
         RecordingError: the data are invalid.
     """
     try:
-        return model.model_validate_json(data) if isinstance(data, bytes) else model.model_validate(data)
+        return model.model_validate_json(without_mark(data)) if isinstance(data, bytes) else model.model_validate(data)
     except ValidationError as error:
         lines = []
         for fault in error.errors()[:max_errors]:

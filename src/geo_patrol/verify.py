@@ -238,8 +238,15 @@ def _checks(path: Path) -> Iterator[str | None]:
                 raise RecordingError(f"engagement {index}: more than {MAX_FILE_DRAWS:,} draws in a file")
             yield _check_odds(index, item)
         return
+    num_faulty = 0
     for number, line in itertools.chain([first], lines):
-        yield _check_line(number, line)
+        fault = _check_line(number, line)
+        yield fault
+        num_faulty += 0 if fault is None else len(line)
+        if num_faulty > MAX_BYTES:
+            raise RecordingError(
+                f"line {number}: more than {MAX_BYTES:,} characters with faults: the rest is not checked"
+            )
 
 
 def _read_text(path: Path) -> Iterator[tuple[int, str]]:

@@ -366,9 +366,9 @@ def hostile_files():
         "deep.jsonl": (deep, "line 1: not JSON: recursion limit exceeded"),
         "long.jsonl": ("x" * 10_000_000, "line 1 is longer than 262,144 bytes"),
         "zeros.jsonl.gz": (gzip_of(b"\0" * (1 << 20), 256), "line 1 is longer than 262,144 bytes"),
-        "blank.jsonl.gz": (gzip_of(b"\n" * (1 << 20), 256), "no game in 10,000 lines; reading ends here"),
-        "claim.jsonl.zst": (zstd_frame(0xF8, 1 << 40, b"\x01\x00\x00"), "is damaged: "),
-        "members.jsonl.gz": (gzip.compress(b"x") * 100_000, "line 1 is cut short"),
+        "blank.jsonl.gz": (gzip_of(b"\n" * (1 << 20), 256), "no phase of a game in 10,000 lines; reading ends here"),
+        "claim.jsonl.zst": (zstd_frame(0xF8, 1 << 40, b"\x01\x00\x00"), "takes more than 128 MB of memory to unpack"),
+        "members.jsonl.gz": (gzip.compress(b"x") * 100_000, "has more than one packed piece in 100 bytes"),
         "million.jsonl.gz": (
             gzip.compress(million.encode()),
             "line 1: type must be 'game', 'phase' or 'end', got None",

@@ -22,7 +22,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import observe
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import GUARD, NOOP, NUM_SIDES, ORDERS, SATELLITES, SHOOT
-from geo_patrol.errors import PolicyError, show
+from geo_patrol.errors import PolicyError, counted, show
 from geo_patrol.files import atomic_path, expand_user, read_limited
 from geo_patrol.games import Games
 
@@ -199,6 +199,10 @@ def _write_several(path: str | Path, kind: str, arrays: dict[str, NDArray[Any]],
 _NO_RULES = np.zeros((0, NUM_SIDES, len(RULE_FEATURES)), np.int16)
 
 
+_MAX_HEADER = 1 << 20
+"""Of a file: enough for the names of 400 policies."""
+
+
 class Policies(NamedTuple):
     """What a file of weights holds: one policy, or several and what decides which of them plays a game."""
 
@@ -243,14 +247,16 @@ def parse_policies(content: bytes, where: str) -> Policies:
     """
     if len(content) > MAX_FILE_SIZE:
         raise PolicyError(f"{where}: more than {MAX_FILE_SIZE:,} bytes: a policy is smaller")
+    if int.from_bytes(content[:8], "little") > _MAX_HEADER:
+        raise PolicyError(f"{where}: its header is longer than {_MAX_HEADER:,} bytes: a policy's is shorter")
     try:
         arrays = load(content)
     except (SafetensorError, KeyError, ValueError, TypeError, OverflowError) as error:
         raise PolicyError(f"{where}: no file of weights in the safetensors format: {error}") from None
     if MIXTURE_WEIGHTS in arrays:
         mixture_weights = arrays.pop(MIXTURE_WEIGHTS)
+        weights = _parse_several(arrays, mixture_weights.size, where)
         _check_mixture_weights(mixture_weights, where)
-        weights = _parse_several(arrays, len(mixture_weights), where)
         return Policies(weights, tuple(map(float, mixture_weights)))
     if OUTER_RINGS in arrays:
         rules, outer_rings = arrays.pop(RULES, _NO_RULES), _read_outer_rings(arrays.pop(OUTER_RINGS), where)
@@ -266,13 +272,18 @@ def parse_policies(content: bytes, where: str) -> Policies:
 
 def _parse_several(arrays: Mapping[str, NDArray[Any]], count: int, where: str) -> list[dict[str, NDArray[np.float32]]]:
     """Return the weights of each policy of a file, whose arrays have its number in front of their names."""
-    policies: list[dict[str, NDArray[Any]]] = [{} for _ in range(count)]
+    needed = count * len(shapes(Widths()))
+    if len(arrays) != needed:
+        raise PolicyError(
+            f"{where}: {counted(len(arrays), 'array')} of weights; {needed:,} belong to the policies that it names, {count:,}"
+        )
+    policies: dict[str, dict[str, NDArray[Any]]] = {str(number): {} for number in range(count)}
     for key, array in sorted(arrays.items()):
         number, _, name = key.partition("/")
-        if number not in map(str, range(count)):
+        if number not in policies:
             raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {count - 1}")
-        policies[int(number)][name] = array
-    return [_checked(weights, f"{where}, policy {number}") for number, weights in enumerate(policies)]
+        policies[number][name] = array
+    return [_checked(weights, f"{where}, policy {number}") for number, weights in policies.items()]
 
 
 def _checked(weights: Weights, where: str) -> dict[str, NDArray[np.float32]]:
@@ -287,7 +298,7 @@ def _check_mixture_weights(mixture_weights: NDArray[Any], where: str) -> None:
 
 
 def _read_outer_rings(outer_rings: NDArray[Any], where: str) -> tuple[int, ...]:
-    is_list = outer_rings.ndim == 1 and outer_rings.dtype.kind in "iu"
+    is_list = outer_rings.ndim == 1 and outer_rings.dtype.kind in "iu" and len(outer_rings) <= MAX_OUTER_RING + 1
     rings = tuple(map(int, outer_rings)) if is_list else ()
     if rings != tuple(sorted(set(rings))) or rings[-1:] != (MAX_OUTER_RING,) or rings[0] < 0:
         raise PolicyError(

@@ -29,7 +29,7 @@ from geo_patrol.evaluation.campaign import CampaignOptions, check_options, diges
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
-from geo_patrol.files import expand_user, read_limited
+from geo_patrol.files import expand_user, read_limited, without_mark
 from geo_patrol.validation import fault_message
 
 _MAX_BYTES = 1 << 20
@@ -293,7 +293,7 @@ def read_result(path: Path | str) -> ArenaResult:
     if len(content) > _MAX_BYTES:
         raise ArenaError(f"{path} is larger than a result of the arena")
     try:
-        result = ArenaResult.model_validate_json(content)
+        result = ArenaResult.model_validate_json(without_mark(content))
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "content"

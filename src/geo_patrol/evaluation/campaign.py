@@ -28,7 +28,7 @@ from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, PlannedMatc
 from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, play_chunks
 from geo_patrol.evaluation.match import new_seed, warm_up
 from geo_patrol.evaluation.results import MatchResult, join_results
-from geo_patrol.files import atomic_write, named_errors, sync_folder
+from geo_patrol.files import atomic_write, named_errors, sync_folder, without_mark
 from geo_patrol.games import check_seed
 from geo_patrol.versions import __version__
 
@@ -132,7 +132,7 @@ class Journal:
                 if not line.endswith(b"\n") or (b"\0" in line and not file.peek(1)):
                     file.truncate(file.seek(-len(line), os.SEEK_END))
                     return
-                parsed = parse(line)
+                parsed = parse(without_mark(line))
                 if parsed is None:
                     message = f"{self._path} is damaged in line {number}: delete that line to play its games again"
                     raise FolderError(message)
@@ -164,7 +164,7 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
+        plan = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise FolderError(f"{path} cannot be read: {error}") from None
     if not isinstance(plan, dict) or plan.get("format") != FORMAT:

@@ -604,7 +604,7 @@ def read_study(folder: Path | str) -> Study:
     if plan is None or plan.get("kind") != "study":
         raise FolderError(f"{folder} holds no study: geo-patrol study run FILE.toml --out {folder}")
     try:
-        saved = json.loads((path / STUDY).read_text(encoding="utf-8"))
+        saved = json.loads((path / STUDY).read_bytes())
         file = parse_study(saved["study"], STUDY)
         configs = [read_saved_config(config) for config in saved["configs"]]
     except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:

@@ -12,8 +12,10 @@ import sys
 import time
 import zlib
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -25,7 +27,7 @@ from pydantic_core import from_json, to_json
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS, GameConfig
 from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
-from geo_patrol.files import atomic_path, expand_user, named_errors, sync_folder
+from geo_patrol.files import atomic_path, expand_user, named_errors, sync_folder, without_mark
 from geo_patrol.game import Game, Phase
 from geo_patrol.notation import EndReason, Orders, Outcome, order_codes
 from geo_patrol.position import VISIBLE_FIELDS, Position
@@ -57,11 +59,13 @@ else:
 MAX_LINE_BYTES = 1 << 18
 """A line is a phase, or a game of the published implementation; those take up to 120 kB."""
 _CHUNK = 1 << 14
-_MIN_UNPACKED_LIMIT = 1 << 26
+_MIN_UNPACKED_LIMIT = 1 << 24
 """Decompressed size that is accepted of any file, in bytes."""
 _MAX_RATIO = 400
 """Accepted ratio of decompressed to compressed size of larger files; thousands of equal games reach about 150."""
-_WINDOW_LOG_MAX = 23  # 8 MB; our own files use less, and a file must not choose how much memory it takes
+_WINDOW_LOG_MAX = 27  # 128 MB, as of zstd --ultra -22; a file must not choose how much memory it takes
+_MIN_FRAME_BYTES = 100
+"""Accepted mean size of the frames of a file, beyond the first thousand; a phase takes more."""
 
 
 class LineStream:
@@ -133,7 +137,7 @@ def open_stream(path: Path, mode: str) -> LineStream:
 
 
 def read_lines(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes, bool]]:
-    """Read the lines of a file, compressed or not.
+    """Read the lines of a file, compressed or not, without byte order marks.
 
     Yields:
         The number of a line from 1, its bytes, and whether it ends with a newline; only the last one may not.
@@ -146,10 +150,10 @@ def read_lines(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[tup
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             _check_length(number, line, max_line_bytes)
-            yield number, line, True
+            yield number, without_mark(line), True  # not in the first line alone: files are concatenated
             number += 1
         _check_length(number, rest, max_line_bytes)
-    if rest:
+    if rest := without_mark(rest):
         yield number, rest, False
 
 
@@ -172,9 +176,20 @@ def _unpacked(path: Path) -> Iterator[bytes]:
                         f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do"
                     )
                 yield chunk
-    except _DAMAGE as error:
+    except _DAMAGE:
         if path.is_file():
             yield from _before_damage(path, packed.last, size)
+    try:
+        with path.open("rb") as file:
+            new_frame = _frame_type(file.peek(4))
+            if new_frame is not None:
+                yield from _unpacked_frames(file, new_frame)
+                return
+            while chunk := file.read(_CHUNK):
+                yield chunk
+    except (zlib.error, zstd.ZstdError) as error:
+        if "too much memory" in str(error):
+            raise RecordingError(f"takes more than {1 << _WINDOW_LOG_MAX >> 20} MB of memory to unpack") from None
         raise RecordingError(f"is damaged: {error}") from None
     except EOFError:
         raise RecordingError("is cut short: the packed file has no end") from None
@@ -230,19 +245,91 @@ class _CountingReader:
 
 def _unpacking_stream(start: bytes, packed: Any) -> Any:
     """Return a stream of the decompressed content of a file by its first bytes; None if it is not compressed."""
+
+
+def _frame_type(start: bytes) -> "Callable[[], _GzipMember | zstd.ZstdDecompressor] | None":
+    """Return what unpacks a frame of a file that begins with these bytes; None if it is not compressed."""
     if start.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=packed, mode="rb")
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
-        return zstd.ZstdFile(packed, options={int(zstd.DecompressionParameter.window_log_max): _WINDOW_LOG_MAX})
+        return _GzipMember
+    if start.startswith(b"\x28\xb5\x2f\xfd") or (start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5):  # one to skip
+        return partial(
+            zstd.ZstdDecompressor, options={int(zstd.DecompressionParameter.window_log_max): _WINDOW_LOG_MAX}
+        )
     return None
+
+
+class _GzipMember:
+    """Unpacks a member of a gzip file; has what ``ZstdDecompressor`` has."""
+
+    def __init__(self) -> None:
+        self._unpacker, self._rest, self.needs_input = zlib.decompressobj(16 + zlib.MAX_WBITS), b"", True
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        chunk = self._unpacker.decompress(self._rest + data, max_length)
+        self._rest = self._unpacker.unconsumed_tail
+        self.needs_input = len(chunk) < max_length
+        return chunk
+
+    @property
+    def eof(self) -> bool:
+        return self._unpacker.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._unpacker.unused_data
+
+
+def _unpacked_frames(
+    file: BufferedReader, new_frame: "Callable[[], _GzipMember | zstd.ZstdDecompressor]"
+) -> Iterator[bytes]:
+    """Unpack the frames of a file, one after the other.
+
+    Raises:
+        RecordingError: there are more of them, or more in them, than recorded games make.
+        EOFError: the last one has no end.
+    """
+    frame, data = None, b""
+    packed_size = size = num_frames = 0
+    while True:
+        if not data:
+            data = file.read1(_CHUNK)
+            packed_size += len(data)
+            if not data and frame is not None:
+                raise EOFError
+            if not data:
+                return
+        if frame is None:
+            data = data.lstrip(b"\0") if new_frame is _GzipMember else data  # what tapes append
+            if not data:
+                continue
+            frame, num_frames = new_frame(), num_frames + 1
+            if num_frames > 1_000 + packed_size // _MIN_FRAME_BYTES:
+                raise RecordingError(
+                    f"has more than one packed piece in {_MIN_FRAME_BYTES} bytes, which no recorded games have"
+                )
+        chunk = frame.decompress(data, _CHUNK)
+        while True:
+            size += len(chunk)
+            if size > max(_MIN_UNPACKED_LIMIT, _MAX_RATIO * packed_size):
+                raise RecordingError(f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do")
+            if chunk:
+                yield chunk
+            if frame.eof or frame.needs_input:
+                break
+            chunk = frame.decompress(b"", _CHUNK)
+        data = frame.unused_data
+        if frame.eof:
+            frame = None
 
 
 MAX_GAME_BYTES = 1 << 23
 """A game of 10,000 turns takes about seven million bytes."""
 MAX_IDLE_LINES = 10_000
-"""Reading ends after so many consecutive lines that belong to no game."""
+"""Reading ends after so many consecutive lines without a phase of a game."""
 MAX_FAULTS = 20
 """Number of faults that a reader stores; more are only counted."""
+MAX_FAULTY_BYTES = 1 << 22
+"""Reading ends after so many bytes of lines with faults: to find out what is wrong takes longer than to read what is right."""
 
 
 class ReplayReader:
@@ -257,8 +344,8 @@ class ReplayReader:
         path: a replay file, or recorded games of the published implementation; plain, gzip or zstd.
 
     Attributes:
-        faults: the first twenty faults so far, with their line numbers.
-        fault_count: number of faults so far.
+        faults: the first twenty faults so far of the latest iteration, with their line numbers.
+        fault_count: number of its faults so far.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -267,16 +354,26 @@ class ReplayReader:
         self.fault_count = 0
         self._current: Replay | None = None
         self._num_bytes = self._num_games = 0
+        self._config: tuple[Any, GameConfig] | None = None
 
     def __iter__(self) -> Iterator[Replay]:
-        self._current, self._num_games, num_idle = None, 0, 0
+        self._current, self._num_games = None, 0
+        self.faults, self.fault_count = [], 0
+        num_idle = num_faulty = 0
         for number, line, is_whole in self._lines():
+            count = self.fault_count
             finished = self._read_line(number, line, is_whole) if line.strip() else []
+            num_faulty += len(line) if self.fault_count > count else 0
             yield from finished
-            is_idle = not line.strip() or (not finished and self._current is None)
+            if num_faulty > MAX_FAULTY_BYTES:
+                self._end_with(f"line {number}: more than {MAX_FAULTY_BYTES:,} bytes with faults; reading ends here")
+                break
+            is_idle = not line.strip() or not any(
+                game.phases for game in (*finished, self._current) if game is not None
+            )
             num_idle = num_idle + 1 if is_idle else 0
             if num_idle > MAX_IDLE_LINES:
-                self._add_fault(f"line {number}: no game in {MAX_IDLE_LINES:,} lines; reading ends here")
+                self._end_with(f"line {number}: no phase of a game in {MAX_IDLE_LINES:,} lines; reading ends here")
                 break
         yield from self._finish_game()
         if self._num_games == 0:
@@ -298,6 +395,11 @@ class ReplayReader:
             self.faults.append(fault)
         if self._current is not None:
             self._current.fault = self._current.fault or fault
+
+    def _end_with(self, fault: str) -> None:
+        """Add the fault that ends the reading, in the place of another one if there are too many."""
+        self.fault_count += 1
+        self.faults[MAX_FAULTS - 1 :] = [fault]
 
     def _finish_game(self) -> list[Replay]:
         """Return the game that was being read, if any."""
@@ -321,7 +423,8 @@ class ReplayReader:
                     self._add_fault(f"{where}: {replay.fault}")
                 finished.append(replay)
             else:
-                self._current, self._num_bytes = _read_game(number, data, self._num_games), len(line)
+                self._current, self._num_bytes = _read_game(number, data, self._num_games, self._config), len(line)
+                self._config = data["config"], self._current.config
             self._num_games += 1
         except GeoPatrolError as error:
             self._add_fault(str(error))
@@ -354,8 +457,8 @@ def _parse(line: bytes, where: str, is_whole: bool) -> dict[str, Any]:
     return data
 
 
-def _read_game(number: int, data: dict[str, Any], index: int) -> Replay:
-    """Read the first line of a game."""
+def _read_game(number: int, data: dict[str, Any], index: int, known: tuple[Any, GameConfig] | None) -> Replay:
+    """Read the first line of a game; ``known`` is the configuration of the one before, as data and read, often the same."""
     where = f"line {number}"
     version = data.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
@@ -364,7 +467,7 @@ def _read_game(number: int, data: dict[str, Any], index: int) -> Replay:
         )
     line = parse_model(GameLine, data, where)
     try:
-        config = read_saved_config(line.config)
+        config = known[1] if known is not None and known[0] == line.config else read_saved_config(line.config)
     except GeoPatrolError as error:
         raise RecordingError(f"{where}: config: {error}") from None
     if config.is_randomized:

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
 from geo_patrol.config.presets import load_config
-from geo_patrol.config.schema import GameConfig, PatrolsConfig, Title
+from geo_patrol.config.schema import MAX_TURNS, GameConfig, PatrolsConfig, Title
 from geo_patrol.engine import state
 from geo_patrol.errors import GeoPatrolError, RecordingError
 from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, PhaseName, SatelliteId
@@ -21,6 +21,7 @@ from geo_patrol.position import FLEET_FIELDS, Position
 from geo_patrol.replays.replay import RecordedPhase, Replay
 from geo_patrol.sides import SIDES, Side
 
+_MAX_PHASES = len(PHASES) * (MAX_TURNS + 1)
 Number = Annotated[int, Field(ge=0, lt=state.SATELLITES)]
 PublishedOrder = str | tuple[str, Number]
 _Satellite = Annotated[tuple[Side, Number], AfterValidator(lambda pair: SatelliteId(*pair))]
@@ -93,7 +94,7 @@ class PublishedGame(PublishedTable):
     seed: int | None = None
     style: str = ""
     initial: PublishedState
-    phases: Annotated[list[PublishedPhase], Field(min_length=1)]
+    phases: Annotated[list[PublishedPhase], FailFast(), Field(min_length=1, max_length=_MAX_PHASES)]
     """All phases, or the first ones of a longer game."""
 
 

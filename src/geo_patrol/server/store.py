@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 
 from geo_patrol.errors import GeoPatrolError, RecordingError, show
-from geo_patrol.files import atomic_write, read_limited
+from geo_patrol.files import atomic_write, read_limited, without_mark
 from geo_patrol.server.protocol import ProtocolError
 from geo_patrol.validation import parse_model
 
@@ -68,7 +68,7 @@ class Stored(Generic[_Saved]):
     def revert(self) -> None:
         """Let ``saved`` be what its file holds, if it has one."""
         with suppress(OSError):
-            self.saved = type(self.saved).model_validate_json(read_content(self.path))
+            self.saved = type(self.saved).model_validate_json(without_mark(read_content(self.path)))
 
     def save_if_possible(self) -> None:
         """Write the file; where that fails, ``saved`` stays as it is, and the file what it was."""
