@@ -14,6 +14,7 @@ import zlib
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -164,32 +165,20 @@ def _check_length(number: int, line: bytes, maximum: int) -> None:
 
 def _unpacked(path: Path) -> Iterator[bytes]:
     """Read a file in chunks, decompressed if its first bytes are those of gzip or zstd."""
-    size, packed = 0, _CountingReader()
-    try:
-        with path.open("rb") as file:
-            packed.file = file
-            stream = _unpacking_stream(file.peek(4), packed)
-            while chunk := (stream or file).read1(_CHUNK):
-                size += len(chunk)
-                if stream is not None and size > max(_MIN_UNPACKED_LIMIT, _MAX_RATIO * packed.size):
-                    raise RecordingError(
-                        f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do"
-                    )
-                yield chunk
-    except _DAMAGE:
-        if path.is_file():
-            yield from _before_damage(path, packed.last, size)
+    position = _Position()
     try:
         with path.open("rb") as file:
             new_frame = _frame_type(file.peek(4))
             if new_frame is not None:
-                yield from _unpacked_frames(file, new_frame)
+                yield from _unpacked_frames(file, new_frame, position)
                 return
-            while chunk := file.read(_CHUNK):
+            while chunk := file.read1(_CHUNK):
                 yield chunk
     except (zlib.error, zstd.ZstdError) as error:
         if "too much memory" in str(error):
             raise RecordingError(f"takes more than {1 << _WINDOW_LOG_MAX >> 20} MB of memory to unpack") from None
+        if path.is_file():
+            yield from _before_damage(path, position)
         raise RecordingError(f"is damaged: {error}") from None
     except EOFError:
         raise RecordingError("is cut short: the packed file has no end") from None
@@ -197,54 +186,28 @@ def _unpacked(path: Path) -> Iterator[bytes]:
         raise RecordingError(f"cannot be read: {error.strerror or error}") from None
 
 
-def _before_damage(path: Path, last: int, size: int) -> Iterator[bytes]:
+@dataclass
+class _Position:
+    """How far a packed file has been read."""
+
+    piece: int = 0
+    """Where the latest piece begins, in packed bytes."""
+    size: int = 0
+    """Number of bytes unpacked."""
+
+
+def _before_damage(path: Path, position: _Position) -> Iterator[bytes]:
     """Read a packed file once more up to its damage: where they find damage, decompressors give nothing of the whole piece.
 
     What a lost machine leaves of a phase, after those that are whole, is such damage.
-
-    Args:
-        path: the file.
-        last: from where on it is read byte by byte.
-        size: how many bytes have been unpacked before.
     """
-    with path.open("rb") as file, suppress(*_DAMAGE):
-        stream = _unpacking_stream(file.peek(4), _CountingReader(file, last))
-        while chunk := stream.read1(_CHUNK):
-            if len(chunk) > size:
-                yield chunk[size:]
-            size = max(size - len(chunk), 0)
-
-
-_DAMAGE = zlib.error, gzip.BadGzipFile, zstd.ZstdError
-
-
-class _CountingReader:
-    """A file that counts the bytes that are read of it; it may be a pipe, which has no position.
-
-    Args:
-        file: the file.
-        whole: so many bytes are read in large pieces, the others one by one.
-
-    Attributes:
-        size: how many bytes have been read.
-        last: how many before the last two pieces: decompressors join the rest of one with the next one.
-    """
-
-    def __init__(self, file: BinaryIO | None = None, whole: int = sys.maxsize) -> None:
-        self.file, self._whole = file, whole
-        self.size = self.last = self._previous = 0
-
-    def read(self, size: int) -> bytes:
-        assert self.file is not None
-        data = self.file.read(min(size, self._whole - self.size) if self.size < self._whole else 1)
-        if data:
-            self.last, self._previous = self._previous, self.size
-        self.size += len(data)
-        return data
-
-
-def _unpacking_stream(start: bytes, packed: Any) -> Any:
-    """Return a stream of the decompressed content of a file by its first bytes; None if it is not compressed."""
+    known = position.size
+    with path.open("rb") as file, suppress(zlib.error, zstd.ZstdError, EOFError):
+        new_frame = _frame_type(file.peek(4))
+        assert new_frame is not None
+        for chunk in _unpacked_frames(file, new_frame, _Position(), whole=position.piece):
+            yield chunk[known:]
+            known = max(known - len(chunk), 0)
 
 
 def _frame_type(start: bytes) -> "Callable[[], _GzipMember | zstd.ZstdDecompressor] | None":
@@ -280,19 +243,29 @@ class _GzipMember:
 
 
 def _unpacked_frames(
-    file: BufferedReader, new_frame: "Callable[[], _GzipMember | zstd.ZstdDecompressor]"
+    file: BufferedReader,
+    new_frame: "Callable[[], _GzipMember | zstd.ZstdDecompressor]",
+    position: _Position,
+    whole: int = sys.maxsize,
 ) -> Iterator[bytes]:
     """Unpack the frames of a file, one after the other.
+
+    Args:
+        file: the file.
+        new_frame: returns what unpacks a frame.
+        position: is kept up to date.
+        whole: so many bytes are read in large pieces, the others one by one.
 
     Raises:
         RecordingError: there are more of them, or more in them, than recorded games make.
         EOFError: the last one has no end.
     """
     frame, data = None, b""
-    packed_size = size = num_frames = 0
+    packed_size = num_frames = 0
     while True:
         if not data:
-            data = file.read1(_CHUNK)
+            data = file.read1(min(_CHUNK, whole - packed_size) if packed_size < whole else 1)
+            position.piece = packed_size
             packed_size += len(data)
             if not data and frame is not None:
                 raise EOFError
@@ -309,8 +282,8 @@ def _unpacked_frames(
                 )
         chunk = frame.decompress(data, _CHUNK)
         while True:
-            size += len(chunk)
-            if size > max(_MIN_UNPACKED_LIMIT, _MAX_RATIO * packed_size):
+            position.size += len(chunk)
+            if position.size > max(_MIN_UNPACKED_LIMIT, _MAX_RATIO * packed_size):
                 raise RecordingError(f"unpacks to more than {_MAX_RATIO} times its size, which no recorded games do")
             if chunk:
                 yield chunk
