@@ -21,6 +21,7 @@ from geo_patrol.agents.policy import (
     write_by_rules,
     write_mixture,
 )
+from geo_patrol.agents.registry import fix_network, network_version
 from geo_patrol.errors import PolicyError
 from geo_patrol.game import Game
 
@@ -247,6 +248,47 @@ def test_a_file_by_rules_keeps_all_weights(file_by_rules):
 def test_the_weights_for_configurations(file_by_rules, configs, weights):
     found = PolicyAgent(file_by_rules).weights_for([load_config(config) for config in configs])
     assert (found["place"] == weights["place"]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "version"),
+    [
+        ("policy", "policy:base,network=3", "network 3 of 7 ("),
+        ("policy:base,greedy", "policy:base,network=3,greedy", "network 3 of 7 ("),
+        ("policy:base,network=2", "policy:base,network=2", "network 2 of 7 ("),
+        ("policy:base,network=rules", "policy:base,network=rules", "network 7 of 7 ("),
+        ("level:webb", "level:webb,network=3", "network 3 of 7 ("),
+        ("level:9,network=2", "level:9,network=2", "network 2 of 7 ("),
+        (
+            "search:10ms,enemy=policy,propose=policy:base",
+            "search:10ms,enemy=policy:base,network=3,propose=policy:base,network=3",
+            "network 3 of 7 (",
+        ),
+        ("search:10ms,propose=raider:defenders=5,path=cheap", "search:10ms,propose=raider:defenders=5,path=cheap", ""),
+        ("scripted", "scripted", ""),
+    ],
+)
+def test_a_network_is_fixed_by_a_configuration(name, fixed, version):
+    found = fix_network(name, load_config("case3"))
+    assert found == fixed
+    assert network_version(found, load_config("case3", {"bravo.patrols.ammo": 2})).startswith(version)
+    make_agent(found)
+
+
+def test_a_fixed_network_plays_all_games(file_by_rules):
+    agent = PolicyAgent(file_by_rules).with_network_for(load_config("case1"))
+    assert (agent.name, agent.network) == (f"policy:{file_by_rules},network=1", 1)
+    for config in ("case1", "duel", "geo_patrol"):
+        seen = positions(config, 0)
+        for found, expected in zip(chosen_by(agent, *seen), chosen_by(PolicyAgent(CASE1), *seen), strict=True):
+            assert (found == expected).all()
+    assert agent.with_network_for(load_config("duel")) is agent
+
+
+@pytest.mark.parametrize("text", ["0", "8", "x", "1.5", "", "-1"])
+def test_there_is_no_such_network(text):
+    with pytest.raises(PolicyError, match=r"network must be a number from 1 (to 7|on, or rules), got"):
+        make_agent(f"policy:base,network={text}")
 
 
 def test_half_precision_takes_half_of_the_space(tmp_path):

@@ -1,6 +1,7 @@
 """Match play: seeds, sides, random streams, counts, and errors of agents."""
 
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -407,11 +408,18 @@ def test_games_of_an_agent_against_itself_have_seeds_of_their_own():
     assert summary.total.win_interval == wilson_interval(summary.total.wins, 600)
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-@pytest.mark.parametrize("degrees", [5, 15, 49, 1000])
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 15, 49, 100, 101, 1000])
 def test_student_quantile_is_that_of_scipy(confidence, degrees):
-    expected = t.ppf(0.5 + confidence / 2, degrees)
-    assert student_quantile(confidence, degrees) == pytest.approx(expected, rel=2e-2 if degrees == 5 else 1e-3)
+    assert student_quantile(confidence, degrees) == pytest.approx(t.ppf(0.5 + confidence / 2, degrees), rel=1e-7)
+
+
+def test_the_seconds_of_a_match_are_those_on_the_clock(monkeypatch):
+    clock = iter([100.0, 104.0])
+    monkeypatch.setattr("geo_patrol.evaluation.match.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("geo_patrol.evaluation.chunks.time", SimpleNamespace(perf_counter=lambda: 0.0))
+    result = play_match("random", "random", config="duel", games=2 * CHUNK_PAIRS + 2, seed=1)
+    assert result.seconds == 4
 
 
 def test_clustered_interval_of_independent_games_is_wilsons():

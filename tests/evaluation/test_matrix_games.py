@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from geo_patrol.evaluation import equilibrium
+from geo_patrol.evaluation.statistics import equilibrium_intervals
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,15 @@ def test_no_deviation_from_the_equilibrium_gains(payoffs):
 def test_wrong_payoffs(payoffs):
     with pytest.raises(ValueError, match=r"payoffs must be a matrix of finite numbers with rows and columns"):
         equilibrium(payoffs)
+
+
+def test_intervals_of_an_equilibrium_are_those_of_resampled_payoffs():
+    generator = np.random.default_rng(1)
+    samples = [np.array([[3, 1], [0, 2]]) + generator.normal(0, 0.1, (2, 2)) for _ in range(500)]
+    intervals = equilibrium_intervals(samples)
+    values = [equilibrium(sample).value for sample in samples]
+    assert intervals.value == tuple(np.quantile(values, (0.025, 0.975)))
+    assert intervals.value[0] < 1.5 < intervals.value[1]
+    for ends, strategy in ((intervals.rows, [1 / 2, 1 / 2]), (intervals.columns, [1 / 4, 3 / 4])):
+        assert (ends[:, 0] < strategy).all()
+        assert (strategy < ends[:, 1]).all()

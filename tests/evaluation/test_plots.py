@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from geo_patrol import play_study
-from geo_patrol.evaluation.plots import COLUMN_WIDTH, PAGE_WIDTH, study_figures
+from geo_patrol.evaluation.plots import COLUMN_WIDTH, PAGE_WIDTH, _changes, study_figures
 
 QUICK = {"config": "case1", "set": {"turn_limit": 2}, "games": 4, "title": "Quick"}
 
@@ -104,3 +104,8 @@ def test_heat_maps_have_numbers_that_fit_or_a_scale(width, values):
     assert boxes or len(figure.axes) == 2
     tops = sorted((box for box in boxes if box.y0 > np.mean([box.y0 for box in boxes])), key=lambda box: box.x0)
     assert all(left.x1 <= right.x0 for left, right in pairwise(tops))
+
+
+def test_a_line_has_a_gap_where_another_network_takes_over():
+    assert _changes([("1", ""), ("1", ""), ("2", ""), ("2", ""), ("1", "")]) == [2, 4]
+    assert _changes([]) == []

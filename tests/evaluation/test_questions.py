@@ -9,7 +9,10 @@ import pytest
 from geo_patrol import load_config
 from geo_patrol.evaluation.questions import (
     GAME,
+    Estimate,
     ThresholdSearch,
+    _agreement,
+    _differ,
     answer_questions,
     compare_games,
     possible_ranks,
@@ -17,7 +20,7 @@ from geo_patrol.evaluation.questions import (
 )
 from geo_patrol.evaluation.statistics import newcombe_interval, paired_interval
 from geo_patrol.evaluation.study import load_plan
-from geo_patrol.evaluation.study_file import Design, Factor
+from geo_patrol.evaluation.study_file import Design, Factor, ThresholdQuestion, WorthQuestion
 
 
 class MadeUpGames:
@@ -155,6 +158,125 @@ def test_the_interval_of_a_fair_value_ends_with_the_values_that_were_looked_at()
     (found,) = answered.answers
     assert found.interval == (-math.inf, math.inf)
     assert found.answer_interval == ("1", "8")
+
+
+FAIR = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 4000, "check": 1000}
+
+
+def test_a_factor_without_an_effect_cannot_balance_the_game():
+    answered, _ = ask(FAIR, lambda *_: 0.51)
+    found, check = answered.answers
+    assert "the games do not tell which number of bravo's Patrols is fairest" in found.text
+    assert "from 1 to 8 alpha's share, a draw counting half, is" in found.text
+    assert "no two of these values can be told apart" in found.text
+    assert "no effect of number of bravo's Patrols there: it cannot balance the scenario" in found.text
+    assert found.answer_interval == ("1", "8")
+    assert check.text.endswith("not distinguishable from one half.")
+
+
+def test_no_value_is_fair():
+    answered, _ = ask(FAIR, lambda count, _: 0.3 - 0.01 * (count or 8))
+    found, check = answered.answers
+    assert "no value from 1 to 8 is fair, so number of bravo's Patrols cannot balance the scenario" in found.text
+    assert "makes the scenario fairest" not in found.text
+    assert (found.answer, found.estimate, found.interval, found.answer_interval) == ("none", None, None, None)
+    assert "less than one half, so this value is not quite fair" in check.text
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
+def test_a_check_of_few_games(count, chance):
+    question = {**FAIR, "check": count}
+    answered, _ = ask(question, lambda *_: chance, [["scripted", "random"]])
+    check = answered.answers[-1]
+    assert check.games == count
+    assert 0 <= check.interval[0] <= check.estimate <= check.interval[1] <= 1
+    assert check.interval[1] - check.interval[0] > 0.4
+    assert "nan" not in check.text
+
+
+def test_a_place_has_the_digits_that_the_games_support():
+    factor = {"alpha.odds.shoot.0": {"low": 0.2, "high": 1.0}}
+    question = {"kind": "fair", "factor": factor, "games": 4000, "check": 2}
+    plan = load_plan({"title": "t", "config": "king_of_the_hill", "agents": ["scripted"], "question": [question]})
+    source = MadeUpGames("alpha.odds.shoot.0", lambda odds, _: 0.1 + 0.7 * odds)
+    ((found, check),) = (each.answers for each in answer_questions(plan, source))
+    width = found.interval[1] - found.interval[0]
+    assert 0.01 < width < 0.2
+    assert len(found.answer) <= len("0.57")
+    assert float(found.answer) == pytest.approx(0.571, abs=0.06)
+    assert (float(found.answer), ("scripted", "scripted"), 2) in source.played  # what was said is what was checked
+    assert f"and {found.answer}, alpha wins" in check.text
+
+
+def test_a_rate_that_is_not_told_from_the_one_that_is_asked_for():
+    answered, _ = ask({**THRESHOLD, "games": 2000}, lambda *_: 0.8)
+    assert "The games leave the answer open: from 1 to 8 the rate is" in answered.answers[0].text
+
+
+class Versions:
+    """Networks that depend on the number of Patrols."""
+
+    def versions(self, cell, pair):
+        count = dict(cell.overrides).get("bravo.patrols.count", 8)
+        return ("", "") if pair[0] == "scripted" else ("network 1", "network 1" if count < 5 else "network 2")
+
+
+@pytest.mark.parametrize("kind", ["threshold", "fair"])
+def test_nothing_is_interpolated_where_another_network_takes_over(kind):
+    question = {**(THRESHOLD if kind == "threshold" else FAIR), "games": 20_000}
+    if kind == "threshold":
+        question["rate"] = 0.5
+    plan = load_plan({"title": "t", "config": "case2", "agents": ["policy"], "question": [question]})
+    source = MadeUpGames("bravo.patrols.count", lambda count, _: 0.7 if count < 5 else 0.3)
+    found = answer_questions(plan, source, Versions())[0].answers[0]
+    assert found.answer == "4"
+    assert "both sides would win half at" not in found.text
+    assert "the rate is 50% at" not in found.text
+    assert re.search(r"another network takes over.*at 4 \(.*network 1.*at 5 \(.*network 2", found.text)
+    assert found.estimate == 4
+    assert found.interval == (4, 5)
+    assert [level.versions[1] for level in found.levels] == ["network 1"] * 4 + ["network 2"] * 4
+    assert found.games < 20_000
+
+
+def made_up_answers(estimates, answers):
+    return [
+        Estimate("x", "largest value", None, ("a", "b"), value, (value - margin, value + margin), answer, 1, "")
+        for (value, margin), answer in zip(estimates, answers, strict=True)
+    ]
+
+
+def test_the_difference_is_tested_where_intervals_overlap():
+    question = ThresholdQuestion.model_validate({**THRESHOLD, "kind": "threshold"})
+    overlapping = made_up_answers([(6.0, 0.5), (6.9, 0.5)], ["6", "7"])  # the difference is 0.9 with a margin of 0.71
+    assert _agreement(question, overlapping).startswith("The answer depends on the agents: 6 with")
+    close = made_up_answers([(6.0, 0.5), (6.5, 0.5)], ["6", "7"])
+    assert _agreement(question, close).startswith("The pairs of agents differ by no more than chance: 6 with")
+
+
+def test_effects_that_differ_by_chance_are_said_to():
+    question = WorthQuestion(of={"x": "+1"})
+    close = made_up_answers([(0.03, 0.028), (0.02, 0.025)], ["", ""])
+    assert "differs between the agents by no more than chance" in _agreement(question, close)
+    apart = made_up_answers([(0.10, 0.02), (0.02, 0.025)], ["", ""])
+    assert "depends on the agents" in _agreement(question, apart)
+
+
+def test_a_change_that_changes_nothing():
+    question = {"kind": "worth", "of": {"bravo.patrols.count": "-1"}, "games": 400}
+    answered, _ = ask(question, lambda *_: 0.5)
+    text = answered.answers[0].text
+    assert "alpha wins as often (95% interval" in text
+    assert ", not distinguishable from no change; 400 games each." in text
+    assert "-0.0 " not in text
+
+
+def test_differences_that_are_none_are_found_as_rarely_as_is_said():
+    generator, found = np.random.default_rng(3), 0
+    for _ in range(1_000):
+        found += _differ([(generator.random(500) < 0.5).astype(np.float64) for _ in range(4)])
+    assert found <= 65  # 5% of all tests, and two and a half standard errors
 
 
 def test_worth_is_the_difference_between_games_that_share_seeds():
@@ -299,4 +421,4 @@ def test_rankings_of_every_pair():
     assert answered.summary == ("With both pairs of agents, what matters most is the same: number of bravo's Patrols.",)
     assert "1. number of bravo's Patrols: mean absolute effect" in answered.answers[0].text
     texts = [answer.text for answer in answered.answers if answer.statistic == "ranks"]
-    assert texts[0] == "With scripted on both sides, all ranks can be told apart: no intervals overlap."
+    assert texts[0] == "With scripted on both sides, all ranks can be told apart."

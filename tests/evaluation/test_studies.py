@@ -1,5 +1,6 @@
 """Studies: what a file says, what is played for it, and what is kept of it."""
 
+import html
 import json
 import math
 import re
@@ -15,6 +16,7 @@ from geo_patrol.evaluation import FolderError, Study, compare_settings, compare_
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.questions import GAME
 from geo_patrol.evaluation.study import estimate_study, load_plan
+from geo_patrol.evaluation.study_agents import StudyAgents
 from geo_patrol.evaluation.study_file import (
     Factor,
     ask_extreme,
@@ -25,6 +27,7 @@ from geo_patrol.evaluation.study_file import (
     parse_study,
     read_study_file,
 )
+from geo_patrol.report import write_study_report
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
@@ -288,6 +291,75 @@ def made_up_study(wins, **changes):
     games["winner"] = np.arange(count) >= wins
     places = product(range(len(plan.cells)), range(len(plan.file.agents)))
     return Study(plan, dict.fromkeys(places, games), {}, ())
+
+
+def test_a_number_of_patrols_is_compared_with_that_of_the_formation():
+    one = made_up_study(5)
+    other = made_up_study(5, set={"turn_limit": 6, "bravo.patrols.count": 7})
+    assert compare_settings(one, other) == ["bravo.patrols.count: 8 → 7"]
+    same = made_up_study(5, set={"turn_limit": 6, "bravo.patrols.count": 8})
+    assert compare_settings(one, same) == []
+
+
+def test_a_single_game_has_no_interval_of_a_mean():
+    study = play_study({**SMALL, "agents": [["scripted", "random"]], "games": 1})
+    rows = {row["measure"]: row for row in study.rows()}
+    assert (rows["margin"]["low"], rows["margin"]["high"], rows["margin"]["sd"]) == (None, None, None)
+    assert rows["alpha wins"]["high"] - rows["alpha wins"]["low"] > 0.7
+    tables(study)
+
+
+def test_a_cell_has_the_games_of_the_answers():
+    worth = {"kind": "worth", "of": {"bravo.patrols.ammo": "+1"}, "games": 40}
+    study = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "question": [worth]})
+    assert {row["games"] for row in study.rows()} == {40}
+    whole = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "games": 40})
+    assert [row["mean"] for row in study.rows()] == [row["mean"] for row in whole.rows()]
+
+
+def test_games_of_a_search_count_for_the_scenario_as_it_stands():
+    study = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "question": [QUESTION]})
+    level = next(level for level in study.answered[0].answers[0].levels if level.value == 8)  # as in case1
+    (row,) = [row for row in study.rows() if row["measure"] == "alpha wins"]
+    assert (row["games"], row["mean"]) == (level.games, level.rate)
+
+
+AMMO = {"title": "ammo", "config": "case3", "set": {"turn_limit": 6}, "factors": {"bravo.patrols.ammo": "2..4"}}
+
+
+def test_one_network_plays_a_whole_study():
+    study = play_study({**AMMO, "agents": [["policy", "scripted"]], "games": 4})
+    found = {(row["alpha_version"], row["bravo_version"]) for row in study.rows()}
+    ((version, other),) = found
+    assert (version.startswith("network 3 of 7 ("), other) == (True, "")
+    assert study.warnings == ()
+    assert study.describe_agents() == [f"policy (alpha) against scripted (bravo): alpha: {version}"]
+    named = play_study({**AMMO, "agents": [["policy:base,network=3", "scripted"]], "games": 4})
+    assert {row["alpha_version"] for row in named.rows()} == {version}
+    assert study.to_dict()["results"][0]["alpha_version"] == version
+
+
+def test_a_study_warns_where_the_network_changes():
+    study = play_study({**AMMO, "agents": [["policy:base,network=rules", "scripted"]], "games": 4})
+    found = {row["bravo.patrols.ammo"]: row["alpha_version"].partition(" (")[0] for row in study.rows()}
+    assert found == {2: "network 7 of 7", 3: "network 1 of 7", 4: "network 3 of 7"}
+    (warning,) = study.warnings
+    assert "other networks play in other cells" in warning
+    assert "with rounds of each of bravo's Patrols 2" in warning.replace("number of ", "")
+    assert study.to_dict()["warnings"] == [warning]
+    assert warning in html.unescape(write_study_report(study, [], []))
+
+
+@pytest.mark.parametrize("scenario", [0, 1])
+def test_the_first_scenario_of_a_configuration_chooses_its_network(scenario):
+    scenarios = [
+        {"name": "three", "config": "case3"},
+        {"name": "few", "config": "case3", "set": {"bravo.patrols.ammo": 2}},
+    ]
+    data = {**AMMO, "factors": {}, "agents": ["policy"], "scenario": scenarios}
+    plan = load_plan(parse_study(data))
+    agents = StudyAgents(plan)
+    assert agents.seats(plan.cells[scenario], ("policy", "policy")) == ("policy:base,network=3",) * 2
 
 
 def test_studies_of_different_factors_are_not_compared():

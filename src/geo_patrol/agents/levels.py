@@ -5,13 +5,13 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.agents.policy import PolicyAgent, split_policy
 from geo_patrol.engine.state import NOOP
 from geo_patrol.errors import suggest
 
@@ -51,18 +51,19 @@ def read_levels() -> tuple[Level, ...]:
 
 
 @cache
-def _base() -> PolicyAgent:
-    return PolicyAgent("base")
+def _base(network: int | Literal["rules"] | None) -> PolicyAgent:
+    return PolicyAgent("base", network=network)
 
 
 class LevelAgent(StatelessAgent):
     """Plays by the policy that comes with the package, but each of its satellites misses its order now and then.
 
     Args:
-        name: the name of a level, such as "telstar", or its number from "1" to "9".
+        name: the name of a level, such as "telstar", or its number from "1" to "9"; "telstar,network=3" plays all games by one
+            network of the policy, see ``PolicyAgent``.
 
     Raises:
-        ValueError: there is no such level.
+        ValueError: there is no such level or no such network.
     """
 
     stateless = True
@@ -70,12 +71,13 @@ class LevelAgent(StatelessAgent):
     def __init__(self, name: str = "telstar") -> None:
         levels = read_levels()
         known = {key: level for i, level in enumerate(levels, 1) for key in (str(i), level.name.lower())}
-        if name.lower() not in known:
+        label, network, is_greedy = split_policy(name)
+        if label.lower() not in known or is_greedy:
             names = [level.name.lower() for level in levels]
             hint = suggest(name.lower(), names) or f"; levels are 1 to {len(levels)} or {', '.join(names)}"
             raise ValueError(f"there is no level {name!r}{hint}")
-        self.level = known[name.lower()]
-        self.name = self.level.agent
+        self.level, self.policy = known[label.lower()], _base(network)
+        self.name = self.level.agent if network is None else f"{self.level.agent},network={network}"
 
     def act(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
@@ -86,7 +88,7 @@ class LevelAgent(StatelessAgent):
             ValueError: observations or masks have another shape or type.
             PolicyError: the board has more than five rings.
         """
-        orders = _base().act(observations, action_masks, generator)
+        orders = self.policy.act(observations, action_masks, generator)
         orders[generator.random(orders.shape) < self.level.missed] = NOOP
         return orders
 
@@ -99,7 +101,7 @@ class LevelAgent(StatelessAgent):
             ValueError: observations or masks have another shape or type.
             PolicyError: the board has more than five rings.
         """
-        likely = _base().order_probabilities(observations, action_masks) * (1 - self.level.missed)
+        likely = self.policy.order_probabilities(observations, action_masks) * (1 - self.level.missed)
         likely[..., NOOP] += self.level.missed
         return likely
 

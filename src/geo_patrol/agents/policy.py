@@ -4,11 +4,13 @@ One small network is applied to every satellite: its embedding and a context, wh
 the logits of its orders. The chapters: files of weights, the network, the agent and its mixtures.
 """
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -646,25 +648,49 @@ class MixtureAgent:
 
 
 def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
-    """Make a policy as its name says after the colon: ``base``, ``base,greedy``, ``runs/policy.safetensors``.
+    """Make a policy as its name says after the colon: ``base``, ``base,greedy``, ``base,network=3``, ``runs/policy.safetensors``.
 
     Raises:
-        PolicyError: there is no such policy, or a file holds something else.
+        PolicyError: there is no such policy or network, or a file holds something else.
     """
-    source = text.removesuffix(GREEDY) or "base"
-    greedy = text.endswith(GREEDY)
+    source, network, greedy = split_policy(text)
     try:
         policies = load_policies(source)
     except OSError as error:
         raise PolicyError(f"{source}: {error.strerror or error}") from None
     if policies.mixture_weights is None:
-        return PolicyAgent(source, greedy=greedy)
+        return PolicyAgent(source, greedy=greedy, network=network)
+    if network is not None:
+        raise PolicyError(
+            f"policy:{text}: network must be left out, because the {len(policies.weights)} policies of {source} are drawn by chance"
+        )
     agents = [PolicyAgent(weights, greedy=greedy) for weights in policies.weights]
     return MixtureAgent(agents, policies.mixture_weights, f"policy:{source}{GREEDY if greedy else ''}")
 
 
 GREEDY = ",greedy"
 """Behind the name of a network's agent: it takes the most likely orders."""
+BY_RULES: Literal["rules"] = "rules"
+"""In place of a network's number: the rules of every game decide which network plays it."""
+_NETWORK = re.compile(r"(?P<source>.*),network=(?P<network>[^,]*)", re.DOTALL)
+
+
+def split_policy(text: str) -> "tuple[str, int | Literal['rules'] | None, bool]":
+    """Return what the name of a policy holds after the colon: the source, the network if one is named, and whether it is greedy.
+
+    Raises:
+        PolicyError: the network is neither a number from 1 on nor "rules".
+    """
+    source, greedy = text.removesuffix(GREEDY), text.endswith(GREEDY)
+    match = _NETWORK.fullmatch(source)
+    if match is None:
+        return source or "base", None, greedy
+    source, network = match["source"] or "base", match["network"]
+    if network == BY_RULES:
+        return source, BY_RULES, greedy
+    if not (network.isascii() and network.isdigit() and len(network) < 4):
+        raise PolicyError(f"policy:{text}: network must be a number from 1 on, or {BY_RULES}, got {show(network)}")
+    return source, int(network), greedy
 
 
 class PolicyAgent(StatelessAgent):
@@ -676,20 +702,34 @@ class PolicyAgent(StatelessAgent):
             which ``make_agent`` plays as a ``MixtureAgent``, it is the one with the largest weight.
         greedy: whether it takes the most likely order of each satellite instead of sampling one. Mixed strategies pay in
             these games, so sampling usually wins more.
+        network: of several networks in one file, the number of the one that plays all games, from 1; "rules" or None if the
+            rules of each game decide. Studies replace None by a number, see ``fix_network``.
 
     Raises:
-        PolicyError: there is no policy of that name, or a file holds something else.
+        PolicyError: there is no policy of that name or no such network, or a file holds something else.
         OSError: the file cannot be read.
     """
 
     stateless = True
 
-    def __init__(self, source: str | Path | Weights = "base", *, greedy: bool = False) -> None:
+    def __init__(
+        self,
+        source: str | Path | Weights = "base",
+        *,
+        greedy: bool = False,
+        network: int | Literal["rules"] | None = None,
+    ) -> None:
         self._networks, rules, self._outer_rings = _load(source)
+        self._source, self.greedy, self.network = source, greedy, network
+        self.num_networks = len(self._networks)
+        if isinstance(network, int):
+            if not 1 <= network <= self.num_networks:
+                raise PolicyError(f"network must be a number from 1 to {self.num_networks}, got {network}")
+            self._networks, rules, self._outer_rings = [self._networks[network - 1]], _NO_RULES, (MAX_OUTER_RING,)
         self._rules = _scale_rules(rules.reshape(-1, len(RULE_FEATURES)))
-        self.greedy = greedy
         label = source if isinstance(source, str | Path) else "weights"
-        self.name = f"policy:{label}{GREEDY if greedy else ''}"
+        chosen = "" if network is None else f",network={network}"
+        self.name = f"policy:{label}{chosen}{GREEDY if greedy else ''}"
 
     @property
     def weights(self) -> Weights:
@@ -701,11 +741,34 @@ class PolicyAgent(StatelessAgent):
 
         Where several networks do, it is the one for all rules that plays on the largest of the boards.
         """
+        return self._networks[self._index_for(configs)]
+
+    def with_network_for(self, config: GameConfig) -> "PolicyAgent":
+        """Return this agent with the network that ``weights_for`` returns for a configuration, which then plays all games.
+
+        An agent with one network, or whose ``network`` is given, is returned as it is.
+        """
+        if self.num_networks == 1 or self.network is not None:
+            return self
+        return PolicyAgent(self._source, greedy=self.greedy, network=1 + self._index_for([config]))
+
+    def version(self, config: GameConfig) -> str:
+        """Return which network plays games of a configuration, such as "network 3 of 7 (1f0a33c9)".
+
+        In brackets is the beginning of a SHA-256 digest of its weights; of several networks, all are named.
+        """
+        if self.num_networks == 1 or isinstance(self.network, int):
+            numbers = [self.network if isinstance(self.network, int) else 1]
+            digests = [_digest(self._networks[0])]
+        else:
+            indices = np.unique(self._choose(observe_rules(config, _SAMPLED_GAMES))).tolist()
+            numbers, digests = [1 + index for index in indices], [_digest(self._networks[index]) for index in indices]
+        return f"network {', '.join(map(str, numbers))} of {self.num_networks} ({', '.join(digests)})"
+
+    def _index_for(self, configs: Sequence[GameConfig]) -> int:
         rules = np.concatenate([observe_rules(config, _SAMPLED_GAMES) for config in configs])
         chosen = np.unique(self._choose(rules))
-        if len(chosen) == 1:
-            return self._networks[int(chosen[0])]
-        return self._networks[int(self._choose_by_board(rules[:, _OUTER_RING].max()))]
+        return int(chosen[0] if len(chosen) == 1 else self._choose_by_board(rules[:, _OUTER_RING].max()))
 
     def _choose(self, rules: NDArray[np.int16]) -> NDArray[np.intp]:
         """Return the indices of the networks that play games with these rules, (n, features)."""
@@ -801,6 +864,13 @@ class PolicyAgent(StatelessAgent):
         for weights, rows in self.choose_networks(observations):
             values[rows] = value_positions(weights, observations[rows])
         return values
+
+
+def _digest(weights: Weights) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(weights):
+        digest.update(np.ascontiguousarray(weights[name], np.float32).tobytes())
+    return digest.hexdigest()[:8]
 
 
 def load_policies(source: str | Path) -> Policies:

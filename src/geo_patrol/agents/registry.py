@@ -8,12 +8,13 @@ from geo_patrol.agents.files import local_name
 from geo_patrol.agents.levels import LevelAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
-from geo_patrol.agents.policy import read_policy
+from geo_patrol.agents.policy import GREEDY, MixtureAgent, PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, ScriptedStyle, TurtleAgent, make_raider
 from geo_patrol.agents.scripted.script import read_parameters
-from geo_patrol.agents.search import Critic, LookaheadAgent, Search, SearchAgent, read_search
+from geo_patrol.agents.search import Critic, LookaheadAgent, Search, SearchAgent, read_search, split_search
 from geo_patrol.agents.solved import read_solved
+from geo_patrol.config.schema import GameConfig
 from geo_patrol.errors import suggest
 
 
@@ -117,3 +118,62 @@ def _make_builtin(name: str) -> Agent:
     if entry.parameters is None:
         raise ValueError(f"agent {name!r}: {base!r} takes no parameters")
     return entry.make(text if entry.parameters is str else read_parameters(name, text, entry.parameters))
+
+
+def fix_network(agent: str | Agent, config: GameConfig) -> str | Agent:
+    """Return an agent whose network does not change with the rules: the one that plays games of a configuration plays all.
+
+    It concerns policies whose file holds several networks, such as ``policy:base``, wherever an agent's name has one, and
+    ``PolicyAgent`` and ``LevelAgent``. One that names a network, or ``network=rules``, stays as it is, and so do all other agents.
+
+    Raises:
+        ValueError: there is no such built-in agent.
+    """
+    if not isinstance(agent, str):
+        if isinstance(agent, LevelAgent):
+            return make_agent(str(fix_network(agent.name, config)))
+        return agent.with_network_for(config) if isinstance(agent, PolicyAgent) else agent
+    base, colon, text = agent.partition(":")
+    if base == "search":
+        own, nested = split_search(text)
+        return "".join([base, colon, own, *(f"{before}{fix_network(name, config)}" for before, name in nested)])
+    made = read_networks(agent)
+    if not isinstance(made, PolicyAgent) or made.with_network_for(config) is made:
+        return agent
+    chosen = f",network={made.with_network_for(config).network}"
+    text, greedy = text.removesuffix(GREEDY), GREEDY if text.endswith(GREEDY) else ""
+    return f"{base}:{text or ('base' if base == 'policy' else 'telstar')}{chosen}{greedy}"
+
+
+def network_version(agent: str | Agent, config: GameConfig, read: Callable[[str], Agent | None] | None = None) -> str:
+    """Return which networks an agent plays games of a configuration with, see ``PolicyAgent.version``; "" without any.
+
+    Args:
+        agent: an agent's name, or an agent.
+        config: the configuration.
+        read: ``read_networks``, or a function that keeps what it returned.
+
+    Raises:
+        ValueError: there is no such built-in agent.
+    """
+    if isinstance(agent, str) and agent.startswith("search:"):
+        found = [network_version(name, config, read) for _, name in split_search(agent.partition(":")[2])[1]]
+        return "; ".join(dict.fromkeys(filter(None, found)))
+    made = (read or read_networks)(agent) if isinstance(agent, str) else agent
+    if isinstance(made, LevelAgent):
+        made = made.policy
+    if isinstance(made, MixtureAgent):
+        return f"{len(made.policies)} networks, drawn by chance"
+    return made.version(config) if isinstance(made, PolicyAgent) else ""
+
+
+def read_networks(name: str) -> Agent | None:
+    """Return the policy that an agent's name is made of; None without one.
+
+    Raises:
+        ValueError: there is no such policy.
+    """
+    if name.partition(":")[0] not in ("policy", "level"):
+        return None
+    agent = make_agent(name)
+    return agent.policy if isinstance(agent, LevelAgent) else agent

@@ -78,6 +78,14 @@ def read_search(text: str) -> Search:
     return search._replace(enemy=agents.get("enemy", ""), propose=agents.get("propose", ""))
 
 
+def split_search(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Split what follows the colon of a search's name before its agents: the rest, and each agent with the text in front of it."""
+    starts = [*_AGENT.finditer(text)]
+    ends = [*(match.start() for match in starts), len(text)]
+    nested = [(match[0], text[match.end() : end].strip()) for match, end in zip(starts, ends[1:], strict=True)]
+    return text[: ends[0]], nested
+
+
 def _read_agent(name: str, parameter: str, agent: str) -> str:
     if not agent:
         raise ValueError(f"agent {name!r}: {parameter} must be the name of an agent, got ''")

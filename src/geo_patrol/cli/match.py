@@ -186,7 +186,7 @@ def _cells(tally: "Tally") -> list[str]:
         *(f"{count:,}" for count in (tally.games, tally.wins, tally.draws, tally.losses)),
         f"{tally.win_rate:.1%}",
         percent_interval(tally.win_interval),
-        f"{tally.mean_score_difference:+.1f}",
+        f"{tally.mean_score_difference:+z.1f}",
         f"{tally.mean_turns:.1f}",
     ]
 

@@ -524,7 +524,7 @@ def _pairing(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> str:
 def _figure(measure: str, value: float) -> str:
     from geo_patrol.evaluation.study import is_rate
 
-    return f"{value:.1%}" if is_rate(measure) else f"{value:.1f}"
+    return f"{value:.1%}" if is_rate(measure) else f"{value:z.1f}"
 
 
 def _agents(alpha: str, bravo: str) -> str:
@@ -590,6 +590,10 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
         for each in plan.scenarios[:6]
     )
     console = output.print_heading(plan.file.title, f"{scenarios}, seed {plan.file.seed}")
+    for line in result.describe_agents():
+        console.print(Text(line), soft_wrap=True)
+    for warning in result.warnings:
+        console.print(Text(warning, style="bold"), soft_wrap=True)
     for answered in result.answered:
         console.print(Text(answered.title, style="bold"), soft_wrap=True)
         for answer in answered.answers[:_MAX_ROWS]:
@@ -632,6 +636,7 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.config.toml_files import value_text
     from geo_patrol.evaluation.study import summarise_games
+    from geo_patrol.evaluation.study_agents import join_versions
     from geo_patrol.evaluation.study_file import in_words
 
     plan = result.plan
@@ -642,6 +647,8 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
         table.add_column(name, justify="right", overflow="fold", min_width=min(longest, _MAX_KEY_WIDTH))
     if has_pairs:
         table.add_column(_PAIR_HEADING, overflow="fold")
+    if result.warnings:
+        table.add_column("networks", overflow="fold")
     measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
     for name in ("alpha wins", "95% interval", "bravo wins", "draws", "mean margin", "mean turns"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -653,6 +660,7 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
             *([plan.scenarios[cell.scenario].name] if has_scenarios else []),
             *map(value_text, cell.values),
             *([_agents(*pair)] if has_pairs else []),
+            *([join_versions(result.versions[number, index])] if result.warnings else []),
             f"{alpha['mean']:.1%}",
             f"{100 * alpha['low']:.1f} to {alpha['high']:.1%}",
             *(_figure(measure, found["mean"]) for measure, found in zip(measures[1:], others, strict=True)),

@@ -87,6 +87,9 @@ def print_tournament(result: "Tournament", source: str) -> None:
     names = short_names(result.agents)
     heading = f"{len(result.agents)} agents, {result.games:,} games per pairing"
     console = output.print_heading(heading, f"{result.config.title} ({source}), seed {result.seed}")
+    for name, version in zip(names, result.versions, strict=False):
+        if version:
+            console.print(f"{name}: {version}", soft_wrap=True, markup=False)
     _print_ratings(console, result, names)
     _print_pairings(console, result, names)
     _print_sides(console, result, names)
@@ -164,16 +167,25 @@ def _print_sides(console: "Console", result: "Tournament", names: list[str]) -> 
 
 
 def _print_equilibria(console: "Console", result: "Tournament", names: list[str]) -> None:
-    def mixture(strategy: "NDArray[np.float64]") -> str:
+    def mixture(strategy: "NDArray[np.float64]", ends: "NDArray[np.float64]") -> str:
         ordered = (-strategy).argsort().tolist()
-        return ", ".join(f"{names[agent]} {strategy[agent]:.1%}" for agent in ordered if strategy[agent] > 0)
+        return ", ".join(
+            f"{names[agent]} {strategy[agent]:.1%} ({100 * ends[agent, 0]:.0f}-{ends[agent, 1]:.0%})"
+            for agent in ordered
+            if strategy[agent] > 0
+        )
 
-    console.print(f"Mixed equilibrium, random sides: {mixture(result.equilibrium.rows)}", soft_wrap=True)
-    sides = result.side_equilibrium
-    if sides is not None:
-        console.print(f"Mixed equilibrium of alpha: {mixture(sides.rows)}", soft_wrap=True)
-        console.print(f"Mixed equilibrium of bravo: {mixture(sides.columns)}", soft_wrap=True)
-        console.print(f"Its value for alpha, wins minus losses per game: {sides.value:+.3f}")
+    played = mixture(result.equilibrium.rows, result.equilibrium_intervals.rows)
+    console.print(f"Mixed equilibrium, random sides: {played}, with 95% intervals", soft_wrap=True)
+    sides, intervals = result.side_equilibrium, result.side_equilibrium_intervals
+    if sides is not None and intervals is not None:
+        low, high = intervals.value
+        console.print(f"Mixed equilibrium of alpha: {mixture(sides.rows, intervals.rows)}", soft_wrap=True)
+        console.print(f"Mixed equilibrium of bravo: {mixture(sides.columns, intervals.columns)}", soft_wrap=True)
+        console.print(
+            f"Its value for alpha, wins minus losses per game: {sides.value:+z.3f} ({low:+z.3f} to {high:+z.3f})",
+            soft_wrap=True,
+        )
 
 
 def _print_agent_errors(console: "Console", result: "Tournament") -> None:
@@ -262,7 +274,7 @@ def print_sprt(result: "SprtResult", source: str) -> None:
     lower, upper = test.bounds
     console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
     console.print(f"score {mean:.1%}, 95% interval {output.percent_interval((low, high))}, Elo {elo}")
-    console.print(f"log likelihood ratio {result.ratios[-1]:+.2f}, bounds {lower:+.2f} and {upper:+.2f}")
+    console.print(f"log likelihood ratio {result.ratios[-1]:+z.2f}, bounds {lower:+.2f} and {upper:+.2f}")
     console.print()
     console.print(Text(_verdict(result), style="bold"), soft_wrap=True)
     for message in dict.fromkeys(failure.message for failure in match.failures):

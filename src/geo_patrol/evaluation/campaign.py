@@ -1,4 +1,6 @@
-"""Campaigns: many matches on an executor, resumable. The common part of tournaments, studies and sequential tests.
+"""Campaigns: many matches on an executor, resumable, as tournaments and the arena play them.
+
+Studies have the journal, digests of files and checks of options in common with them, sequential tests the checks.
 
 A campaign's folder is its journal: ``plan.json`` says what is played, and ``games.jsonl`` has a line for every finished
 chunk. Lines are appended whole, and are on the disk before the next one; an incomplete last line, as a killed process or a

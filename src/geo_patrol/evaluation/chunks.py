@@ -72,8 +72,9 @@ class Chunk:
         number: number of the chunk among all that are played together, from 0.
         agents: as in ``PlannedMatch``.
         names: two different names of the agents; their random streams depend on them.
-        is_self_play: whether both are the same agent. The games of a pair then have a seed each: with the same seed and
-            sides swapped they would be near duplicates. Names do not tell, anybody may be called "scripted (2)".
+        is_self_play: whether both agents were given by the same name. The games of a pair then have a seed each: with the same
+            seed and sides swapped they would be near duplicates. ``names`` does not tell: there the second one is called
+            "scripted (2)", and so may be another agent.
         config: configuration of the games.
         seed: seed of the match.
         index: index of the chunk in its match; its first pair is number ``CHUNK_PAIRS * index``.

@@ -1,8 +1,10 @@
 """Match play: two agents, many games, chunk by chunk. ``chunks`` says which games a seed gives."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +80,7 @@ def play_match(
         match = PlannedMatch(agents, loaded)
     else:
         match = _by_name(first, second, loaded, move_time)
-    chunks, results = Chunks([match], pairs, seed, move_time), []
+    chunks, results, start = Chunks([match], pairs, seed, move_time), [], time.perf_counter()
     with (
         _open_recorder(save, loaded) as record,
         closing(
@@ -96,7 +98,7 @@ def play_match(
             results.append(chunk.result)
             if record is not None:
                 record(chunk)
-    return join_results(results)
+    return replace(join_results(results), seconds=time.perf_counter() - start)  # chunks may be played side by side
 
 
 def _by_name(first: str | Agent, second: str | Agent, config: GameConfig, move_time: float) -> PlannedMatch:

@@ -400,6 +400,11 @@ def _scatter_figure(study: Study, width: float) -> "Figure":
 _BINS = 8
 
 
+def _changes(versions: Sequence[Any]) -> list[int]:
+    """Return the indices before which another network takes over: lines have gaps there."""
+    return [number for number in range(1, len(versions)) if versions[number] != versions[number - 1]]
+
+
 def _draw_search(study: Study, answered: Answered, name: str, width: float) -> Iterator[NamedFigure]:
     """Draw what a search looked at: rates with intervals, the rate that was asked for, and the interval of the answer."""
     searches = [answer for answer in answered.answers if answer.levels]
@@ -419,8 +424,12 @@ def _draw_search(study: Study, answered: Answered, name: str, width: float) -> I
             positions = np.array([level.position for level in answer.levels])
             rates = np.array([level.rate for level in answer.levels])
             ends = np.array([level.interval for level in answer.levels]).T
+            gaps = _changes([level.versions for level in answer.levels])
+            places, shares, errors = (
+                np.insert(each, gaps, np.nan, -1) for each in (positions, rates, np.abs(ends - rates))
+            )
             axis.errorbar(
-                positions, rates, yerr=np.abs(ends - rates), capsize=2.5, linewidth=1.2, markersize=4.5,
+                places, shares, yerr=errors, capsize=2.5, linewidth=1.2, markersize=4.5,
                 label=pair_name(answer.pair), **style,
             )  # fmt: skip
             if answer.interval is not None:

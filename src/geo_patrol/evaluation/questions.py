@@ -8,7 +8,7 @@ the order in which they finish, so a study gives the same answers on any executo
 import itertools
 import math
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -19,7 +19,8 @@ from geo_patrol.config.toml_files import value_text
 from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.statistics import normal_quantile, paired_interval, wilson_interval
+from geo_patrol.evaluation.statistics import difference_interval, normal_quantile, paired_interval, share_interval
+from geo_patrol.evaluation.study_agents import StudyAgents, join_versions, version_columns
 from geo_patrol.evaluation.study_file import (
     MORRIS_LEVELS,
     MORRIS_STEP,
@@ -40,6 +41,7 @@ from geo_patrol.evaluation.study_file import (
     number_in_words,
     positions_of,
     short_pair,
+    with_unit,
 )
 
 GAME = np.dtype(
@@ -122,6 +124,7 @@ class PlayedLevel:
         games: how many were played there.
         rate: share of them.
         interval: its 95% interval.
+        versions: what played alpha and bravo beyond their names, see ``StudyAgents.versions``.
     """
 
     value: Any
@@ -129,6 +132,7 @@ class PlayedLevel:
     games: int
     rate: float
     interval: tuple[float, float]
+    versions: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -143,10 +147,11 @@ class Estimate:
         estimate: a number, None if there is none.
         interval: its 95% interval; an end is infinite where the values that were looked at do not bound it.
         answer: the answer in a few words, such as "6".
-        answer_interval: the ends of its 95% interval, likewise; None if there is none.
         games: games that it is from.
         text: the answer as a sentence.
         levels: what a search looked at, in the order of the axis.
+        answer_interval: the ends of the 95% interval of the answer, as texts; None if there is none.
+        versions: what played alpha and bravo beyond their names where no value was searched.
     """
 
     subject: str
@@ -160,6 +165,7 @@ class Estimate:
     text: str
     levels: tuple[PlayedLevel, ...] = ()
     answer_interval: tuple[str, str] | None = None
+    versions: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -182,17 +188,35 @@ class Answered:
 _Asking: TypeAlias = Generator[Wanted, list[_Games], list[Estimate]]
 
 
-def answer_questions(plan: StudyPlan, source: Source) -> tuple[Answered, ...]:
-    """Answer all questions of a study side by side."""
-    askings = [_ask(plan, question) for question in plan.file.question]
-    found = iter(_play_together([asking for each in askings for asking in each], source))
+def answer_questions(
+    plan: StudyPlan, source: Source, agents: StudyAgents | None = None, remaining: int = 0
+) -> tuple[Answered, ...]:
+    """Answer all questions of a study side by side.
+
+    Args:
+        plan: the study.
+        source: plays the games.
+        agents: those of the study; by default they are made by their names.
+        remaining: how many games are played after the questions.
+    """
+    agents = agents or StudyAgents(plan)
+    askings = [_ask(plan, question, agents) for question in plan.file.question]
+    found = iter(_play_together([asking for each in askings for asking in each], source, remaining))
     return tuple(
-        _summarise(plan, question, [answer for _ in each for answer in next(found)])
+        _summarise(
+            plan,
+            question,
+            [
+                replace(answer, versions=agents.versions(answer.cell, answer.pair))
+                for _ in each
+                for answer in next(found)
+            ],
+        )
         for question, each in zip(plan.file.question, askings, strict=True)
     )
 
 
-def _play_together(askings: Sequence[_Asking], source: Source) -> list[list[Estimate]]:
+def _play_together(askings: Sequence[_Asking], source: Source, remaining: int) -> list[list[Estimate]]:
     """Run generators round by round; in each, all games that any of them needs are played together."""
     answers: list[list[Estimate]] = [[] for _ in askings]
     sent: dict[int, list[_Games] | None] = dict.fromkeys(range(len(askings)))
@@ -204,7 +228,8 @@ def _play_together(askings: Sequence[_Asking], source: Source) -> list[list[Esti
             except StopIteration as finished:
                 answers[number] = finished.value
         requests = [request for each in wanted.values() for request in each.requests]
-        played = iter(source.play(requests, sum(each.remaining for each in wanted.values())) if requests else ())
+        later = remaining + sum(each.remaining for each in wanted.values())
+        played = iter(source.play(requests, later) if requests else ())
         sent = {number: [next(played) for _ in each.requests] for number, each in wanted.items()}
     return answers
 
@@ -219,13 +244,16 @@ def expect_games(plan: StudyPlan, question: Question) -> tuple[int, int]:
     return games, games
 
 
-def _ask(plan: StudyPlan, question: Question) -> list[_Asking]:
+def _ask(plan: StudyPlan, question: Question, agents: StudyAgents) -> list[_Asking]:
     """Return the generators that ask a question: one for each cell and pair, or for each scenario and pair."""
     if isinstance(question, RankingQuestion):
         places = [(number, pair) for number in range(len(plan.scenarios)) for pair in plan.file.agents]
         return [_ask_ranking(plan, question, number, pair) for number, pair in places]
-    ask: Any = {ThresholdQuestion: _ask_threshold, FairQuestion: _ask_fair, WorthQuestion: _ask_worth}[type(question)]
-    return [ask(plan, question, cell, pair) for cell in question_cells(plan) for pair in plan.file.agents]
+    where = [(cell, pair) for cell in question_cells(plan) for pair in plan.file.agents]
+    if isinstance(question, WorthQuestion):
+        return [_ask_worth(plan, question, cell, pair) for cell, pair in where]
+    ask: Any = _ask_threshold if isinstance(question, ThresholdQuestion) else _ask_fair
+    return [ask(plan, question, cell, pair, agents) for cell, pair in where]
 
 
 def question_cells(plan: StudyPlan) -> tuple[Cell, ...]:
@@ -275,6 +303,9 @@ class ThresholdSearch:
     confidence intervals for the mean"): that depends on its width alone, not on where it lies, so that stopping hardly
     changes how often it covers the truth. ``scripts/check_questions.py`` counts that.
 
+    Where other networks play at two neighbouring levels, see ``players``, the rate is taken to jump between them: nothing is
+    interpolated there, and the crossing is put at the last level that reaches the rate.
+
     The rate need not fall everywhere. No crossing is looked for before the last level at which the rate clearly is reached,
     by three standard errors; levels before it at which it seems to be missed get games until that is clear, see ``dips``.
 
@@ -294,6 +325,8 @@ class ThresholdSearch:
         self._budget, self._tolerance, self._block = budget, tolerance, block
         self.outcomes: dict[int, _Floats] = {}
         """The outcomes at each played level, from 0 to 1 each, in the order of their seeds."""
+        self.players: dict[int, Any] = {}
+        """What plays at each played level beyond the names of the agents; without an entry, the same as elsewhere."""
         self._estimated: tuple[list[tuple[int, int]], tuple[_Floats, _Floats, _Floats, _Floats]] | None = None
 
     @property
@@ -337,6 +370,11 @@ class ThresholdSearch:
         width = max(float(high - low), self._typical_width(piece) if math.isfinite(crossing.estimate) else 0.0)
         first, second = sorted((levels[piece], levels[piece + 1]))
         gap = float(axis[piece + 1] - axis[piece])
+        if self._is_jump(piece):
+            if second - first > 1:
+                return {(first + second) // 2: self._block}
+            if self._is_clear_jump(piece):
+                return {}
         if second - first > 1 and stop - start < gap and gap > 2 * self._tolerance:
             return {(first + second) // 2: self._block}
         if width <= self._tolerance:
@@ -389,12 +427,36 @@ class ThresholdSearch:
         reached = self._last_reached()
         accepted, pieces = [self._estimate(axis, means)], list[int]()
         for k in range(reached or 0, len(axis) - 1):
-            shares = _accepted_shares(excess[k : k + 2], variances[k : k + 2], covariances[k], z)
+            if self._is_jump(k):
+                shares = _accepted_jump(excess[k : k + 2], margins[k : k + 2])
+            else:
+                shares = _accepted_shares(excess[k : k + 2], variances[k : k + 2], covariances[k], z)
             accepted += (axis[k] + shares * (axis[k + 1] - axis[k])).tolist()
             pieces += [k] if len(shares) else []
         accepted += [-math.inf] if reached is None and excess[0] <= margins[0] else []
         accepted += [math.inf] if excess[-1] >= -margins[-1] else []
         return Crossing(accepted[0], min(accepted), max(accepted)), pieces
+
+    def _is_jump(self, piece: int) -> bool:
+        """Return whether other networks play at the two levels of a piece of the axis."""
+        first, second = (self.players.get(level) for level in self._ordered()[piece : piece + 2])
+        return bool(first != second)
+
+    def _is_clear_jump(self, piece: int) -> bool:
+        """Return whether the rate clearly is reached at the first level of a piece, and missed at the second."""
+        _, means, variances, _ = self._estimates()
+        excess, margins = means - self._rate, _SAFE * np.sqrt(variances)
+        return bool(excess[piece] >= margins[piece] and excess[piece + 1] <= -margins[piece + 1])
+
+    @property
+    def jump(self) -> tuple[int, int] | None:
+        """The levels between which the rate is crossed and another network takes over; None if it is crossed elsewhere."""
+        place, axis = self.locate().estimate, self._axis()
+        if not math.isfinite(place):
+            return None
+        piece = int(np.clip(np.searchsorted(axis, place + 1e-9, "right") - 1, 0, len(axis) - 2))
+        levels = self._ordered()
+        return (levels[piece], levels[piece + 1]) if self._is_jump(piece) and axis[piece] == place else None
 
     def _last_reached(self) -> int | None:
         """Return the index of the last level, on the turned axis, at which the rate clearly is reached."""
@@ -415,7 +477,7 @@ class ThresholdSearch:
         if fitted[0] < self._rate or fitted[-1] >= self._rate:
             return -math.inf if fitted[0] < self._rate else math.inf
         k = int(np.flatnonzero(fitted >= self._rate)[-1])
-        share = (fitted[k] - self._rate) / (fitted[k] - fitted[k + 1])
+        share = 0.0 if self._is_jump(begin + k) else (fitted[k] - self._rate) / (fitted[k] - fitted[k + 1])
         return float(axis[begin + k] + share * (axis[begin + k + 1] - axis[begin + k]))
 
     def _estimates(self) -> tuple[_Floats, _Floats, _Floats, _Floats]:
@@ -448,7 +510,7 @@ class ThresholdSearch:
 
     def turn(self, positions: Any) -> Any:
         """Turn positions so that the rate falls over the axis; turning twice changes nothing."""
-        return positions if self.falls else -positions
+        return positions if self.falls else 0.0 - positions  # not -0.0
 
     @property
     def dips(self) -> list[int]:
@@ -493,8 +555,19 @@ def _accepted_shares(excess: _Floats, variances: _Floats, covariance: float, z: 
     return np.asarray(shares[values <= 1e-12], np.float64)
 
 
+def _accepted_jump(excess: _Floats, margins: _Floats) -> _Floats:
+    """Return the ends of what the games at two levels do not contradict where the rate jumps between them, as shares."""
+    if excess[0] >= -margins[0] and excess[1] <= margins[1]:
+        return np.array([0.0, 1.0])
+    return np.flatnonzero(np.abs(excess) <= margins).astype(np.float64)
+
+
 def _search(
-    plan: StudyPlan, question: ThresholdQuestion | FairQuestion, cell: Cell, pair: tuple[str, str]
+    plan: StudyPlan,
+    question: ThresholdQuestion | FairQuestion,
+    cell: Cell,
+    pair: tuple[str, str],
+    agents: StudyAgents,
 ) -> Generator[Wanted, list[_Games], tuple[ThresholdSearch, tuple[Any, ...]]]:
     """Play the search of a question to its end; return it and its levels."""
     _, factor = question.factor
@@ -520,8 +593,9 @@ def _search(
             for level, games in wanted.items()
         ]
         played = yield Wanted(requests, search.expected() if search.outcomes else 0)
-        for level, games in zip(wanted, played, strict=True):
+        for level, request, games in zip(wanted, requests, played, strict=True):
             search.outcomes[level] = measure_games(games, measure)
+            search.players[level] = agents.versions(request.cell, pair)
     return search, levels
 
 
@@ -534,32 +608,107 @@ def _search_levels(search: ThresholdSearch, levels: Sequence[Any]) -> tuple[Play
     """Return what a search looked at."""
     positions, found = positions_of(levels), []
     for number in sorted(search.outcomes):
-        outcomes = search.outcomes[number]
-        rate = float(outcomes.mean())
-        interval = wilson_interval(round(float(outcomes.sum())), len(outcomes))
-        found.append(PlayedLevel(levels[number], float(positions[number]), len(outcomes), rate, interval))
+        outcomes, versions = search.outcomes[number], search.players.get(number, ("", ""))
+        rate, interval = float(outcomes.mean()), share_interval(outcomes)
+        found.append(PlayedLevel(levels[number], float(positions[number]), len(outcomes), rate, interval, versions))
     return tuple(found)
 
 
-def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
+class _Plateau(NamedTuple):
+    """Neighbouring levels at which the rate cannot be told from the one that is asked for.
+
+    Attributes:
+        levels: two or more.
+        is_flat: whether no two of them can be told apart, either.
+    """
+
+    levels: tuple[PlayedLevel, ...]
+    is_flat: bool
+
+    def describe(self, subject: str, rate: str) -> str:
+        """Return what is known of it, as a clause: "from 1 to 8 the rate is 79.5 to 80.2%, ..."."""
+        least, most = (f(level.rate for level in self.levels) for f in (min, max))
+        first, *_, last = self.levels
+        said = f"from {value_text(first.value)} to {value_text(last.value)} {subject} is {_span_text(least, most)}, nowhere clearly"
+        return f"{said} different from {rate}" + (
+            ", and no two of these values can be told apart" if self.is_flat else ""
+        )
+
+
+def _find_plateau(search: ThresholdSearch, levels: Sequence[Any], rate: float) -> _Plateau | None:
+    """Return the levels beside a crossing that cannot be told from it, where they leave it open; None where they do not.
+
+    It is open where they reach an end of the axis, or cover more than half of it.
+    """
+    played, place = _search_levels(search, levels), search.turn(search.locate().estimate)
+    near = [level.interval[0] <= rate <= level.interval[1] for level in played]
+    runs = [
+        [level for level, _ in group]
+        for key, group in itertools.groupby(zip(played, near, strict=True), lambda x: x[1])
+        if key
+    ]
+    if not runs:
+        return None
+    positions = positions_of(levels)
+    run = min(runs, key=lambda run: max(run[0].position - place, place - run[-1].position, 0.0))
+    span = run[-1].position - run[0].position
+    is_open = run[0] is played[0] or run[-1] is played[-1] or span > (positions[-1] - positions[0]) / 2
+    if len(run) < 2 or not is_open:
+        return None
+    numbers = sorted(search.outcomes)[played.index(run[0]) : played.index(run[-1]) + 1]
+    return _Plateau(tuple(run), not _differ([search.outcomes[number] for number in numbers]))
+
+
+def _differ(outcomes: Sequence[_Floats]) -> bool:
+    """Return whether some of several series of outcomes, in the order of the same seeds, have different means.
+
+    Differences between games that share a seed are tested at 5% for all pairs of series together (Bonferroni).
+    """
+    z = normal_quantile(1 - 0.05 / math.comb(len(outcomes), 2))
+    for one, other in itertools.combinations(outcomes, 2):
+        common = min(len(one), len(other))
+        each = other[:common] - one[:common]
+        # Half a pair of each kind is added, as by Agresti and Min, see ``paired_interval``.
+        mean, squares = each.sum() / (common + 2), ((each**2).sum() + 1) / (common + 2)
+        if abs(mean) > z * math.sqrt((squares - mean**2) / (common + 2)):
+            return True
+    return False
+
+
+def _span_text(low: float, high: float) -> str:
+    """Return two rates, or one if they look the same: "49.8 to 50.2%"."""
+    first, last = f"{100 * low:.1f}", f"{100 * high:.1f}"
+    return f"{last}%" if first == last else f"{first} to {last}%"
+
+
+def _decimals(low: float, high: float, positions: _Floats) -> int:
+    """Return how many decimals of a place the games support: a unit of the last one is less than a fifth of its interval."""
+    width = (
+        float(np.subtract(*np.clip([high, low], positions[0], positions[-1]))) or float(np.ptp(positions)) / 100 or 1.0
+    )
+    return min(max(-math.floor(math.log10(width / 5)), 0), 9)
+
+
+def _ask_threshold(
+    plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pair: tuple[str, str], agents: StudyAgents
+) -> _Asking:
     name, _ = question.factor
-    search, levels = yield from _search(plan, question, cell, pair)
+    search, levels = yield from _search(plan, question, cell, pair, agents)
     crossing, positions = search.locate(), search.turn(positions_of(levels))
     ordered = list(levels) if search.falls else list(levels)[::-1]
     places, played = np.sort(positions), _search_levels(search, levels)
+    ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
+    decimals = _decimals(ends[0], ends[1], positions_of(levels))
 
     def reached(place: float) -> str:
         """Return the last level before a place; "none" before the first."""
         number = int(np.searchsorted(places, place + 1e-9, "right")) - 1
         return "none" if number < 0 else value_text(ordered[number])
 
-    ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    if _is_discrete(levels):
-        answer, *answers = (reached(place) for place in crossing)
-    else:
-        answer, *answers = (
-            "none" if place == -math.inf else f"{search.turn(min(place, places[-1])):.4g}" for place in crossing
-        )
+    def rounded(place: float) -> str:
+        return "none" if place == -math.inf else _place_text(search.turn(min(place, places[-1])), decimals, levels)
+
+    answer, *answers = map(reached if _is_discrete(levels) else rounded, crossing)
     least, most = answers if search.falls else answers[::-1]
     rate, number = _rate_text(question.rate), number_in_words(name)
     wins, span = _wins_at_least(question.measure, rate), f"from {value_text(levels[0])} to {value_text(levels[-1])}"
@@ -573,13 +722,18 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
         said += f" (lowest: {lowest.rate:.1%} at {value_text(lowest.value)}){interval}"
     else:
         said = f"the {question.find} {number} for which {wins} is {answer} (95% interval {least} to {most})"
-        if math.isfinite(crossing.estimate):
-            place = f"{search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
+        if search.jump is not None:
+            said += f"; {_jump_text(search, levels)}"
+        elif math.isfinite(crossing.estimate):
+            place = f"{search.turn(crossing.estimate):.{decimals}f} ({_end(ends[0], decimals)} to {_end(ends[1], decimals)})"
             said += f"; the rate is {rate} at {place}"
     said += f"; {search.spent:,} games"
     if search.dips:
         side = "smaller" if search.falls else "larger"
         said += f". At some {side} values the rate is lower: {_list_dips(search, levels)}"
+    plateau = _find_plateau(search, levels, question.rate)
+    if plateau is not None:
+        said += f". The games leave the answer open: {plateau.describe('the rate', rate)}"
     estimate = search.turn(crossing.estimate)
     return [
         Estimate(
@@ -596,6 +750,26 @@ def _ask_threshold(plan: StudyPlan, question: ThresholdQuestion, cell: Cell, pai
             (least, most),
         )
     ]
+
+
+def _place_text(place: float, decimals: int, levels: Sequence[Any]) -> str:
+    """Return a place between levels, rounded, as a value of the factor."""
+    return value_text(_value_at(place, decimals, levels))
+
+
+def _value_at(place: float, decimals: int, levels: Sequence[Any]) -> Any:
+    positions = positions_of(levels)
+    return with_unit(float(np.clip(round(place, decimals), positions[0], positions[-1])), levels[0])
+
+
+def _jump_text(search: ThresholdSearch, levels: Sequence[Any]) -> str:
+    """Return between which values the rate is crossed because another network takes over."""
+    assert search.jump is not None
+    sides = [
+        f"{float(search.outcomes[level].mean()):.1%} at {value_text(levels[level])} ({join_versions(search.players[level])})"
+        for level in search.jump
+    ]
+    return f"it is crossed where another network takes over, so nothing is interpolated: {' and '.join(sides)}"
 
 
 _MAX_DIPS = 8
@@ -620,62 +794,127 @@ def _list_dips(search: ThresholdSearch, levels: Sequence[Any]) -> str:
     return " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
 
 
-def _end(end: float) -> str:
-    return f"{end:.2f}" if math.isfinite(end) else "beyond"
+def _end(end: float, decimals: int) -> str:
+    return f"{end:.{decimals}f}" if math.isfinite(end) else "beyond"
 
 
-def _ask_fair(plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[str, str]) -> _Asking:
+def _ask_fair(
+    plan: StudyPlan, question: FairQuestion, cell: Cell, pair: tuple[str, str], agents: StudyAgents
+) -> _Asking:
     name, factor = question.factor
-    search, levels = yield from _search(plan, question, cell, pair)
-    crossing, positions = search.locate(), positions_of(levels)
-    played = sorted(search.outcomes)
-    means = np.interp(positions, positions[played], [search.outcomes[level].mean() for level in played])
-
-    after = np.searchsorted(positions, np.clip(search.turn(crossing.estimate), positions[0], positions[-1]))
-    beside = np.clip([after - 1, after], 0, len(levels) - 1).tolist()
-    best = min(beside, key=lambda level: (abs(means[level] - 0.5), level))
-    ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
-    nearest = (int(np.abs(positions - end).argmin()) for end in np.clip(ends, positions[0], positions[-1]))
-    least, most = (value_text(levels[pick(best, level)]) for pick, level in zip((min, max), nearest, strict=True))
-    subject, is_plural = has_in_words(name, levels[best])
-    text = f"With {short_pair(pair)}, {subject} {'make' if is_plural else 'makes'} the scenario fairest"
-    text += f" (95% interval {least} to {most})"
-    if math.isfinite(crossing.estimate):
-        place = f"{search.turn(crossing.estimate):.2f} ({_end(ends[0])} to {_end(ends[1])})"
-        text += f"; both sides would win half at {place}"
-    else:
-        text += f"; no value from {value_text(levels[0])} to {value_text(levels[-1])} is fair"
-    text += f"; {search.spent:,} games"
-    if search.dips:
-        text += f". The share crosses half more than once: it is {_list_dips(search, levels)}"
-    answers = [
-        Estimate(
-            in_words(name),
-            "fair value",
-            cell,
-            pair,
-            search.turn(crossing.estimate) if math.isfinite(crossing.estimate) else None,
-            (ends[0], ends[1]),
-            value_text(levels[best]),
-            search.spent,
-            f"{text}.",
-            _search_levels(search, levels),
-            (least, most),
-        )
-    ]
+    search, levels = yield from _search(plan, question, cell, pair, agents)
+    answer, best = _find_fair(search, levels, name, cell, pair)
+    answers = [answer]
     if question.check:
-        overrides = factor.overrides(plan.scenarios[cell.scenario].config, levels[best])
+        overrides = factor.overrides(plan.scenarios[cell.scenario].config, best)
         count = _even_games(question.check, pair)
         (games,) = yield Wanted([Request(plan.vary(cell, overrides), pair, count, plan.file.seed + CHECK_SEED)])
-        values = measure_games(games, BALANCE)
-        mean, margin = float(values.mean()), normal_quantile(0.95) * float(values.std(ddof=1)) / math.sqrt(len(values))
-        low, high = max(mean - margin, 0.0), min(mean + margin, 1.0)
-        shown, least, most = (f"{share:.1%}" for share in (mean, low, high))
-        text = f"In {count:,} new games with {short_pair(pair)}, alpha wins {shown}, a draw counting half (95% interval {100 * low:.1f} to {most})."
-        answers.append(
-            Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), (least, most))
-        )
+        answers.append(_check_fair(measure_games(games, BALANCE), name, best, cell, pair))
     return answers
+
+
+def _find_fair(
+    search: ThresholdSearch, levels: Sequence[Any], name: str, cell: Cell, pair: tuple[str, str]
+) -> tuple[Estimate, Any]:
+    """Return the answer to which value is fair, and the value that is to be checked."""
+    crossing, positions, played = search.locate(), positions_of(levels), _search_levels(search, levels)
+    ends = sorted((search.turn(crossing.low), search.turn(crossing.high)))
+    decimals, plateau = _decimals(ends[0], ends[1], positions), _find_plateau(search, levels, 0.5)
+    nearest = min(plateau.levels if plateau else played, key=lambda level: abs(level.rate - 0.5))
+    is_fair = math.isfinite(crossing.estimate) or nearest.interval[0] <= 0.5 <= nearest.interval[1]
+    span = f"from {value_text(levels[0])} to {value_text(levels[-1])}"
+    games = f"; {search.spent:,} games"
+
+    best, bounds = nearest.value, None
+    if not is_fair:
+        least, most = (f(level.rate for level in played) for f in (min, max))
+        text = f"no value {span} is fair, so {in_words(name)} cannot balance the scenario: alpha wins {_span_text(least, most)},"
+        text += f" a draw counting half, and comes closest to one half with {value_text(best)}"
+        if len(played) > 1 and not _differ([search.outcomes[number] for number in sorted(search.outcomes)]):
+            text += ", but no two of these values can be told apart"
+        text += games
+    elif plateau is not None:
+        bounds = value_text(plateau.levels[0].value), value_text(plateau.levels[-1].value)
+        shares = plateau.describe("alpha's share, a draw counting half,", "one half")
+        text = f"the games do not tell which {number_in_words(name)} is fairest: {shares}{games}"
+        if plateau.is_flat:
+            text += f". They show no effect of {in_words(name)} there: it cannot balance the scenario, or it takes more games to see how"
+    else:
+        best, bounds = (
+            _best_value(search, levels, decimals),
+            (
+                _bound_text(ends[0], decimals, levels),
+                _bound_text(ends[1], decimals, levels),
+            ),
+        )
+        bounds = _including(best, bounds, levels)
+        subject, is_plural = has_in_words(name, best)
+        text = f"{subject} {'make' if is_plural else 'makes'} the scenario fairest (95% interval {bounds[0]} to {bounds[1]})"
+        if search.jump is not None:
+            text += f"; no value need be fair: one half is no rate between two values, as {_jump_text(search, levels)}"
+        elif math.isfinite(crossing.estimate):
+            place = f"{search.turn(crossing.estimate):.{decimals}f} ({_end(ends[0], decimals)} to {_end(ends[1], decimals)})"
+            text += f"; both sides would win half at {place}"
+        text += games
+    if search.dips:
+        text += f". The share crosses half more than once: it is {_list_dips(search, levels)}"
+    estimate = search.turn(crossing.estimate) if math.isfinite(crossing.estimate) else None
+    answer = Estimate(
+        in_words(name),
+        "fair value",
+        cell,
+        pair,
+        estimate,
+        (ends[0], ends[1]) if is_fair else None,
+        value_text(best) if is_fair else "none",
+        search.spent,
+        f"With {short_pair(pair)}, {text}.",
+        played,
+        bounds,
+    )
+    return answer, best
+
+
+def _best_value(search: ThresholdSearch, levels: Sequence[Any], decimals: int) -> Any:
+    """Return the value with which the share is nearest to one half: a level, or a place between them in digits that the games support."""
+    place, positions = search.turn(search.locate().estimate), positions_of(levels)
+    numbers = sorted(search.outcomes)
+    means = np.interp(positions, positions[numbers], [search.outcomes[number].mean() for number in numbers])
+    if math.isfinite(place) and not _is_discrete(levels) and search.jump is None:
+        return _value_at(place, decimals, levels)
+    after = int(np.searchsorted(positions, np.clip(place, positions[0], positions[-1])))
+    beside = search.jump or np.clip([after - 1, after], 0, len(levels) - 1).tolist()
+    return levels[min(beside, key=lambda level: (abs(means[level] - 0.5), level))]
+
+
+def _bound_text(end: float, decimals: int, levels: Sequence[Any]) -> Any:
+    """Return the value closest to an end of the interval of a place."""
+    positions = positions_of(levels)
+    inside = float(np.clip(end, positions[0], positions[-1]))
+    if _is_discrete(levels):
+        return value_text(levels[int(np.abs(positions - inside).argmin())])
+    return _place_text(inside, decimals, levels)
+
+
+def _including(best: Any, bounds: tuple[str, str], levels: Sequence[Any]) -> tuple[str, str]:
+    """Return the ends of an interval, one of them moved where a value lies beyond it."""
+    if not _is_discrete(levels):
+        return bounds
+    texts = list(map(value_text, levels))
+    least, number, most = (texts.index(text) for text in (bounds[0], value_text(best), bounds[1]))
+    return texts[min(least, number)], texts[max(number, most)]
+
+
+def _check_fair(values: _Floats, name: str, best: Any, cell: Cell, pair: tuple[str, str]) -> Estimate:
+    """Return what new games say about a fair value."""
+    mean, (low, high), count = float(values.mean()), share_interval(values), len(values)
+    shown, least, most = (f"{share:.1%}" for share in (mean, low, high))
+    text = f"In {count:,} new games with {short_pair(pair)} and {value_text(best)}, alpha wins {shown}, a draw counting half (95% interval {100 * low:.1f} to {most}):"
+    if low <= 0.5 <= high:
+        text += " not distinguishable from one half."
+    else:
+        text += f" {'more' if low > 0.5 else 'less'} than one half, so this value is not quite fair."
+    return Estimate(in_words(name), BALANCE, cell, pair, mean, (low, high), shown, count, text, (), (least, most))
 
 
 def _even_games(games: int, pair: tuple[str, str]) -> int:
@@ -700,7 +939,10 @@ def _ask_worth(plan: StudyPlan, question: WorthQuestion, cell: Cell, pair: tuple
         change = change_in_words(name, value)
         shown, *ends = (difference_text(question.measure, each) for each in (estimate, low, high))
         unit = " points" if question.measure in RATES else ""
-        text = f"With {short_pair(pair)}, {change}: {_effect_text(question.measure, estimate)} (95% interval {ends[0]} to {ends[1]}); {games:,} games each."
+        text = f"With {short_pair(pair)}, {change}: {_effect_text(question.measure, estimate)} (95% interval {ends[0]} to {ends[1]})"
+        if low <= 0 <= high:
+            text += ", not distinguishable from no change"
+        text += f"; {games:,} games each."
         answers.append(
             Estimate(
                 change,
@@ -730,9 +972,22 @@ _NOUNS = {
 }
 
 
+_NO_EFFECT = {
+    "alpha wins": "alpha wins as often",
+    "bravo wins": "bravo wins as often",
+    "draws": "as many draws",
+    "alpha score": "alpha scores the same",
+    "bravo score": "bravo scores the same",
+    "margin": "the margin is the same",
+    "turns": "games last as long",
+}
+
+
 def _effect_text(measure: str, difference: float) -> str:
     """Return a difference as a sentence: "alpha wins 4.0 percentage points less"."""
     size, more = abs(difference), "more" if difference >= 0 else "less"
+    if difference == 0:
+        return _NO_EFFECT[measure]
     match measure:
         case "alpha wins" | "bravo wins":
             return f"{measure} {100 * size:.1f} percentage points {more}"
@@ -753,7 +1008,7 @@ def compare_games(before: _Games, after: _Games, measure: str) -> tuple[float, f
 
 def difference_text(measure: str, difference: float) -> str:
     """Return a difference for people; of rates in percentage points."""
-    return f"{100 * difference:+.1f}" if measure in RATES else f"{difference:+.2f}"
+    return f"{100 * difference:+z.1f}" if measure in RATES else f"{difference:+z.2f}"
 
 
 # Rankings
@@ -833,7 +1088,7 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
     steps = [factor.morris_step(config) for factor in plan.file.factors.values()]
     effects = rank_factors(plan.design, means, steps)
     intervals = [(max(effect.effect - effect.margin, 0.0), effect.effect + effect.margin) for effect in effects]
-    ranks = possible_ranks(intervals)
+    ranks = possible_ranks([(effect.effect - effect.margin, effect.effect + effect.margin) for effect in effects])
     who = f"{short_pair(pair)}: " if len(plan.file.agents) > 1 else ""
     for rank, (effect, interval) in enumerate(zip(effects, intervals, strict=True), start=1):
         shown, *bounds = (f"{100 * each:.1f}" if scale == 100 else f"{each:.3g}" for each in (effect.effect, *interval))
@@ -857,9 +1112,9 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
             answers.append(Estimate(effect.name, name, cell, pair, estimate, ends, str(rank), games, "", (), rank_ends))
     runs = _equal_ranks(ranks)
     text = (
-        f"With {short_pair(pair)}, these ranks cannot be told apart, as their intervals overlap: {'; '.join(runs)}."
+        f"With {short_pair(pair)}, these ranks cannot be told apart, as their effects differ by no more than chance: {'; '.join(runs)}."
         if runs
-        else f"With {short_pair(pair)}, all ranks can be told apart: no intervals overlap."
+        else f"With {short_pair(pair)}, all ranks can be told apart."
     )
     if scale == 100 and max(high for _, high in intervals) > 1:
         text += (
@@ -875,11 +1130,23 @@ def _ask_ranking(plan: StudyPlan, question: RankingQuestion, scenario: int, pair
 
 
 def possible_ranks(intervals: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
-    """Return the first and the last rank that each of several intervals, the largest first, may have: it shares them with those that overlap."""
-    return [
-        (1 + sum(other > high for other, _ in intervals), len(intervals) - sum(other < low for _, other in intervals))
-        for low, high in intervals
-    ]
+    """Return the first and the last rank that each of several effects may have: it shares those of effects that do not differ from it.
+
+    Differences are tested at 5% for all pairs together (Bonferroni), as those of independent estimates.
+
+    Args:
+        intervals: the 95% intervals of the effects, symmetrical, the largest effect first.
+    """
+    comparisons = max(math.comb(len(intervals), 2), 1)
+    values = [((low + high) / 2, low, high) for low, high in intervals]
+
+    def may_be_equal(one: int, other: int) -> bool:
+        _, low, high = difference_interval(values[one], values[other], comparisons)
+        return low <= 0 <= high
+
+    ranks = range(len(values))
+    near = [[other for other in ranks if may_be_equal(one, other)] for one in ranks]
+    return [(1 + min(each), 1 + max(each)) for each in near]
 
 
 def _equal_ranks(ranks: Sequence[tuple[int, int]]) -> list[str]:
@@ -937,21 +1204,51 @@ def _agreement(question: Question, answers: Sequence[Estimate]) -> str:
         first = {in_words(answer.subject) for answer in answers}
         if len(first) == 1:
             return f"With {everybody}, what matters most is the same: {first.pop()}."
-        return f"The ranking depends on the agents: what matters most is {_list(answers, lambda each: in_words(each.subject))}"
+        listed = _list(answers, lambda each: in_words(each.subject))
+        if any(answer.answer_interval != ("1", "1") for answer in answers):
+            return f"What matters most is not the same factor with {everybody}, but its rank is not certain: {listed}"
+        return f"The ranking depends on the agents: what matters most is {listed}"
     if isinstance(question, WorthQuestion):
         signs = {_sign(answer) for answer in answers}
         if len(signs) == 1:
             verb = {1: "raises", -1: "lowers", 0: "does not clearly change"}[signs.pop()]
             return f"With {everybody}, {answers[0].subject} {verb} {_NOUNS[question.measure]}."
         listed = _list(answers, lambda each: f"{_effect_text(question.measure, each.estimate or 0)}")
+        if not _answers_differ(answers):
+            return f"What {answers[0].subject} does differs between the agents by no more than chance: {listed}"
         return f"What {answers[0].subject} does depends on the agents: {listed}"
     if len({answer.answer for answer in answers}) == 1:
         return f"With {everybody} the answer is the same: {answers[0].answer}."
-    lows, highs = zip(*(answer.interval or (-math.inf, math.inf) for answer in answers), strict=True)
     listed = _list(answers, lambda each: each.answer)
-    if max(lows) <= min(highs):
+    if not _answers_differ(answers):
         return f"The pairs of agents differ by no more than chance: {listed}"
     return f"The answer depends on the agents: {listed}"
+
+
+def _answers_differ(answers: Sequence[Estimate]) -> bool:
+    """Return whether some of several estimates differ, by the intervals of their differences (Bonferroni)."""
+    comparisons = math.comb(len(answers), 2)
+    for one, other in itertools.combinations(map(_bounded_estimate, answers), 2):
+        if one is None or other is None:
+            if (one is None) != (other is None):  # no value is fair for one of them
+                return True
+            continue
+        _, low, high = difference_interval(one, other, comparisons)
+        if low > 0 or high < 0:
+            return True
+    return False
+
+
+def _bounded_estimate(answer: Estimate) -> tuple[float, float, float] | None:
+    """Return an estimate with its interval; one beyond the values that were looked at is put at the finite end of it."""
+    if answer.interval is None:
+        return None
+    low, high = answer.interval
+    estimate = answer.estimate
+    if estimate is None:
+        finite = [end for end in (low, high) if math.isfinite(end)]
+        estimate = finite[0] if finite else 0.0
+    return estimate, min(low, estimate), max(high, estimate)
 
 
 def _sign(answer: Estimate) -> int:
@@ -996,7 +1293,8 @@ def level_rows(plan: StudyPlan, answered: Sequence[Answered], stamp: Mapping[str
         for level in answer.levels:
             low, high = level.interval
             shown = {"value": level.value, "games": level.games, "rate": level.rate, "low": low, "high": high}
-            rows.append({**where, "measure": _measure_of(each.question), **shown, **stamp})
+            versions = version_columns(level.versions)
+            rows.append({**where, **versions, "measure": _measure_of(each.question), **shown, **stamp})
     for row, value in zip(rows, column_values([row["value"] for row in rows]), strict=True):
         row["value"] = value
     return rows
@@ -1024,6 +1322,7 @@ def _places(
                 **{name: column.get(texts.get(name, "")) for name, column in typed.items()},
                 "alpha": answer.pair[0],
                 "bravo": answer.pair[1],
+                **version_columns(answer.versions),
                 "subject": answer.subject,
             }
             yield where, each, answer

@@ -175,7 +175,7 @@ class MatchResult:
         agents: names of the first and the second agent.
         config: configuration of the games.
         seed: seed of the match.
-        seconds: wall time.
+        seconds: wall time; within a tournament or a sequential test, the sum over chunks that may have been played side by side.
         games: (games,) records of layout ``GAME_RESULT``, whose fields are attributes of the match too:
             ``seeds``, ``first_side``, ``scores``, ``turns``, ``reasons``, ``winner`` and ``illegal_orders``.
         first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``geo_patrol.game.replay_orders`` plays it.
@@ -286,7 +286,7 @@ class MatchResult:
 
 
 def join_results(results: Sequence[MatchResult]) -> MatchResult:
-    """Concatenate the results of a match's chunks; agents, configuration and seed are those of the first."""
+    """Concatenate the results of a match's chunks, whose seconds add up; agents, configuration and seed are those of the first."""
     return replace(
         results[0],
         seconds=sum(result.seconds for result in results),

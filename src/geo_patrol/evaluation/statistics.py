@@ -1,8 +1,9 @@
-"""Statistics of match results: intervals of win rates, and sequential probability ratio tests."""
+"""Statistics of match results: intervals of rates, means and differences, sequential tests, ratings and equilibria."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
@@ -136,19 +137,84 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
+@lru_cache(maxsize=1024)
 def student_quantile(confidence: float, degrees: int) -> float:
-    """Return the half-width of a two-sided interval of Student's t distribution, accurate to 0.1% from 5 degrees on.
+    """Return the half-width of a two-sided interval of Student's t distribution, to seven digits.
 
-    Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.5.
+    Up to 100 degrees of freedom the distribution function, a finite sum (Abramowitz and Stegun, "Handbook of Mathematical
+    Functions", 26.7.3 and 26.7.4), is inverted by bisection; from there on 26.7.5 is as exact.
+
+    Args:
+        confidence: the level of the interval, between 0 and 1.
+        degrees: degrees of freedom, from 1 on.
     """
+    if degrees <= _EXACT_DEGREES:
+        low, high = 0.0, math.pi / 2  # of the angle whose tangent is t / sqrt(degrees)
+        for _ in range(64):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _student_coverage(middle, degrees) < confidence else (low, middle)
+        return math.tan(low) * math.sqrt(degrees)
     z = normal_quantile(confidence)
     terms = (
         z,
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return math.fsum(term / degrees**i for i, term in enumerate(terms))
+
+
+_EXACT_DEGREES = 100
+
+
+def _student_coverage(angle: float, degrees: int) -> float:
+    """Return the probability that |t| is less than the tangent of an angle times the square root of the degrees of freedom."""
+    cosine, is_odd = math.cos(angle), degrees % 2
+    term, terms = (cosine if is_odd else 1.0), 0.0
+    for k in range(1 + is_odd, degrees, 2):
+        terms += term
+        term *= cosine**2 * k / (k + 1)
+    total = math.sin(angle) * terms
+    return 2 / math.pi * (angle + total) if is_odd else total
+
+
+def share_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
+    """Return an interval of the mean of values from 0 to 1, such as games won, a draw counting half.
+
+    It is Wilson's for the number of trials, each 0 or 1, that would have the same variance. Of values that are 0 or 1 it is
+    Wilson's itself; otherwise one value is added to the variance as if it were 0 or 1, so that a few equal ones prove nothing.
+
+    Args:
+        values: (n,), at least one.
+        confidence: the level of the interval, between 0 and 1.
+    """
+    each = np.asarray(values, np.float64)
+    size, mean = len(each), float(each.mean())
+    if np.isin(each, (0, 1)).all():
+        return wilson_interval(round(float(each.sum())), size, confidence)
+    variance = (float(((each - mean) ** 2).sum()) + mean * (1 - mean)) / size**2
+    return _score_interval(mean, mean * (1 - mean) / variance, normal_quantile(confidence))
+
+
+def difference_interval(
+    first: tuple[float, float, float], second: tuple[float, float, float], comparisons: int = 1
+) -> tuple[float, float, float]:
+    """Return the difference of two independent estimates, the second less the first, with a 95% interval, from their own.
+
+    The squares of the distances to the ends add up, as in Newcombe's interval (Zou and Donner 2008, "Construction of
+    confidence limits about effect measures: a general approach", Statistics in Medicine 27).
+
+    Args:
+        first: an estimate with the lower and upper end of its 95% interval, perhaps infinite.
+        second: likewise.
+        comparisons: of so many differences, the intervals together cover all with 95% (Bonferroni).
+    """
+    widening = normal_quantile(1 - 0.05 / comparisons) / normal_quantile(0.95)
+    (p, p_low, p_high), (q, q_low, q_high) = first, second
+    difference = q - p
+    below, above = math.hypot(q - q_low, p_high - p), math.hypot(q_high - q, p - p_low)
+    return difference, difference - widening * below, difference + widening * above
 
 
 def elo_to_score(elo: float) -> float:
@@ -482,13 +548,45 @@ def equilibrium(payoffs: ArrayLike) -> Equilibrium:
     matrix = np.array(payoffs, np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
         raise ValueError(f"payoffs must be a matrix of finite numbers with rows and columns, got shape {matrix.shape}")
-    value, rows = _maximin(matrix)
-    _, columns = _maximin(-matrix.T)
+    value, rows, columns = _maximin(matrix)
     return Equilibrium(value, rows, columns)
 
 
-def _maximin(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Return the value and the maximin strategy of the rows: maximise v subject to strategy @ matrix >= v."""
+@dataclass(frozen=True, eq=False)
+class EquilibriumIntervals:
+    """95% intervals of an equilibrium, by bootstrap percentiles: of one that is not unique, they may be wide.
+
+    Attributes:
+        value: lower and upper end.
+        rows: (m, 2), likewise.
+        columns: (n, 2), likewise.
+    """
+
+    value: tuple[float, float]
+    rows: NDArray[np.float64]
+    columns: NDArray[np.float64]
+
+
+def equilibrium_intervals(payoffs: Sequence[NDArray[np.float64]]) -> EquilibriumIntervals:
+    """Return how an equilibrium varies between resampled payoffs, see ``equilibrium``.
+
+    Args:
+        payoffs: matrices (m, n) of bootstrap samples.
+    """
+    values, rows, columns = zip(*map(_maximin, payoffs), strict=True)
+    low, high = np.quantile(values, _PERCENTILES).tolist()
+    ends = (np.quantile(np.array(each), _PERCENTILES, axis=0).T for each in (rows, columns))
+    return EquilibriumIntervals((low, high), *ends)
+
+
+_PERCENTILES = (0.025, 0.975)
+
+
+def _maximin(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the value, the maximin strategy of the rows, and the minimax strategy of the columns.
+
+    Maximise v subject to strategy @ matrix >= v; the columns' strategy is the solution of the dual.
+    """
     with optional_import("stats"):
         from scipy.optimize import linprog  # noqa: PLC0415 - an extra
     count, columns = matrix.shape
@@ -503,5 +601,7 @@ def _maximin(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         method="highs",
     )
     assert result.success, result.message  # a matrix game always has a solution
-    strategy = np.where(result.x[:count] < _NEGLIGIBLE, 0.0, result.x[:count])
-    return float(result.x[count]) * scale + 0.0, strategy / strategy.sum()
+    rows, column_strategy = (
+        np.where(each < _NEGLIGIBLE, 0.0, each) for each in (result.x[:count], -result.ineqlin.marginals)
+    )
+    return float(result.x[count]) * scale + 0.0, rows / rows.sum(), column_strategy / column_strategy.sum()

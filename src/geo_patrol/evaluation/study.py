@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, Unpack
@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name
-from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config, resolve_value
+from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config, resolve_value
 from geo_patrol.config.toml_files import parse_overrides, value_text
 from geo_patrol.errors import ConfigError, show
 from geo_patrol.evaluation.campaign import (
@@ -60,6 +60,7 @@ from geo_patrol.evaluation.questions import (
 )
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
 from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile, wilson_interval
+from geo_patrol.evaluation.study_agents import Seats, StudyAgents, describe_changes, join_versions, version_columns
 from geo_patrol.evaluation.study_file import (
     MAX_CELLS,
     Cell,
@@ -73,6 +74,7 @@ from geo_patrol.evaluation.study_file import (
     parse_variations,
     plan_study,
     read_study_file,
+    short_pair,
 )
 from geo_patrol.files import atomic_write
 from geo_patrol.notation import read_reasons
@@ -88,7 +90,6 @@ CURVE_TURNS = 200
 TABLES = ("results", "curves", "answers", "levels")
 Table: TypeAlias = Literal["results", "curves", "answers", "levels"]
 _Pair: TypeAlias = tuple[str, str]
-_Seats: TypeAlias = Mapping[_Pair, tuple[str | Agent, str | Agent]]
 
 
 # Blocks of games
@@ -192,7 +193,7 @@ class _Blocks:
         alpha, bravo = block.pair
         return Chunk(
             number=number,
-            agents=self._player.seats[block.pair],
+            agents=self._player.agents.seats(block.cell, block.pair),
             names=(alpha, bravo if bravo != alpha else f"{bravo} (2)"),
             is_self_play=alpha == bravo,
             config=self._player.config(block.cell),
@@ -209,21 +210,27 @@ class _Player:
 
     Args:
         plan: the study.
-        seats: the agents of every pair.
+        seats: the agents of every pair; None makes them by their names.
         options: see ``CampaignOptions``.
         journal: where finished games are; None keeps them in memory alone.
         stack: ends the worker processes; without one nothing is played, and missing games are an error.
     """
 
     def __init__(
-        self, plan: StudyPlan, seats: _Seats, options: CampaignOptions, journal: Journal | None, stack: ExitStack | None
+        self,
+        plan: StudyPlan,
+        seats: Seats | None,
+        options: CampaignOptions,
+        journal: Journal | None,
+        stack: ExitStack | None,
     ) -> None:
-        self.plan, self.seats = plan, seats
+        self.plan, self.agents = plan, StudyAgents(plan, seats)
         self.move_time = options.get("move_time", MOVE_TIME)
         self._processes, self._executor = options.get("processes"), options.get("executor")
         self._progress: Progress = options.get("progress") or (lambda _done, _total: None)
         self._journal, self._stack = journal, stack
         self._is_warm, self._asked = False, dict[str, int]()
+        self._most: dict[tuple[int, str, _Pair], int] = {}
         self.config = lru_cache(maxsize=64)(plan.config)
         self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
@@ -231,6 +238,10 @@ class _Player:
 
     def play(self, requests: Sequence[Request], remaining: int = 0) -> list[NDArray[np.void]]:
         """Return the games of every request, see ``questions.Source``."""
+        for cell, pair, games, seed in requests:
+            if seed == self.plan.file.seed:
+                place = cell.scenario, json.dumps(self._replaced(cell)), pair
+                self._most[place] = max(self._most.get(place, 0), games)
         blocks = {block.key: block for request in requests for block in self.blocks(request)}
         self._asked |= {key: block.games for key, block in blocks.items()}
         missing = [block for key, block in blocks.items() if key not in self._played]
@@ -266,7 +277,8 @@ class _Player:
 
     def _warm_up(self) -> None:
         """Compile what games call, in one of the worker processes: it takes more memory than the games of a large study."""
-        by_name = {name: agent for pair, seats in self.seats.items() for name, agent in zip(pair, seats, strict=True)}
+        seats = {pair: self.agents.seats(self.plan.cells[0], pair) for pair in self.plan.file.agents}
+        by_name = {name: agent for pair, each in seats.items() for name, agent in zip(pair, each, strict=True)}
         agents, function = list(by_name.values()), partial(warm_up, config=self.plan.scenarios[0].config)
         if isinstance(self._executor, ProcessExecutor):
             list(run_tasks(self._executor, function, [agents]))
@@ -277,12 +289,22 @@ class _Player:
         """Yield the blocks of a request."""
         cell, pair, games, seed = request
         pairs = games // 2 if pair[0] == pair[1] else games
-        where = [self._scenarios[cell.scenario], cell.overrides, pair, self._files[pair], seed]
+        seats = [agent if isinstance(agent, str) else agent.name for agent in self.agents.seats(cell, pair)]
+        where = [self._scenarios[cell.scenario], self._replaced(cell), pair, seats, self._files[pair], seed]
         prefix = hashlib.sha256(json.dumps(where, sort_keys=True).encode())
         for index in range(-(-pairs // CHUNK_PAIRS)):
             num_pairs, digest = min(CHUNK_PAIRS, pairs - CHUNK_PAIRS * index), prefix.copy()
             digest.update(f"{index} {num_pairs}".encode())
             yield _Block(cell, pair, seed, index, num_pairs, digest.hexdigest()[:24])
+
+    def _replaced(self, cell: Cell) -> list[tuple[str, Any]]:
+        """Return the overrides of a cell that change its scenario: games of the scenario as it stands are the same games."""
+        config = self.plan.scenarios[cell.scenario].config
+        return [(key, value) for key, value in cell.overrides if current_value(config, key) != value]
+
+    def games_asked(self, cell: Cell, pair: _Pair) -> int:
+        """Return the most games with the study's own seed that were asked for in a cell."""
+        return self._most.get((cell.scenario, json.dumps(self._replaced(cell)), pair), 0)
 
     def curve(self, request: Request) -> NDArray[np.int64]:
         """Return the curve of a request that was played."""
@@ -317,6 +339,7 @@ class Study:
         failures: failures of agents.
         digest: hash of everything that the games depend on.
         total: number of games of cells and questions together, each counted once.
+        versions: by cell and pair, what played alpha and bravo beyond their names, see ``StudyAgents.versions``.
     """
 
     plan: StudyPlan
@@ -326,6 +349,7 @@ class Study:
     failures: tuple[Failure, ...] = ()
     digest: str = ""
     total: int = 0
+    versions: Mapping[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         plan = self.plan
@@ -340,6 +364,20 @@ class Study:
     def stamp(self) -> dict[str, Any]:
         """What every row says about where it is from."""
         return {"seed": self.plan.file.seed, "geo_patrol": __version__, "study": self.digest}
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning for every pair of agents of which other networks play in other cells."""
+        return describe_changes(self.plan, self.versions)
+
+    def describe_agents(self) -> list[str]:
+        """Return a line for every pair of agents, where the same networks play in all cells, such as "policy: network 3 of 7"."""
+        lines = []
+        for index, pair in enumerate(self.plan.file.agents):
+            found = {self.versions.get((number, index), ("", "")) for number in range(len(self.plan.cells))}
+            text = join_versions(found.pop()) if len(found) == 1 else ""
+            lines += [f"{short_pair(pair)}: {text}"] if text else []
+        return lines
 
     def places(self) -> Iterator[tuple[int, Cell, int, _Pair]]:
         """Yield the index of every cell, the cell, the index of every pair of agents, and the pair."""
@@ -408,6 +446,7 @@ class Study:
             **self.stamp,
             "results": [self._to_dict(*place) for place in self.places()],
             "answers": self.rows("answers"),
+            "warnings": list(self.warnings),
             "summaries": [{"question": each.title, "summary": list(each.summary)} for each in self.answered],
             "failures": [asdict(failure) for failure in self.failures],
         }
@@ -420,12 +459,13 @@ class Study:
             "values": dict(zip(self.plan.file.factors, cell.values, strict=True)),
             "alpha": pair[0],
             "bravo": pair[1],
+            **version_columns(self.versions.get((number, index), ("", ""))),
             "games": len(games),
             **{measure: [each["mean"], each["low"], each["high"]] for measure, each in found.items()},
         }
 
-    def _where(self, number: int, cell: Cell, pair: _Pair) -> dict[str, Any]:
-        scenario = self.plan.scenarios[cell.scenario]
+    def _where(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
+        scenario, versions = self.plan.scenarios[cell.scenario], self.versions.get((number, index), ("", ""))
         return {
             "title": self.plan.file.title,
             "scenario": scenario.name,
@@ -434,12 +474,13 @@ class Study:
             **dict(zip(self.plan.file.factors, self._factor_values[number], strict=True)),
             "alpha": pair[0],
             "bravo": pair[1],
+            **version_columns(versions),
         }
 
     def _result_rows(
         self, number: int, cell: Cell, index: int, pair: _Pair, measures: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        games, where, stamp = self.games[number, index], self._where(number, cell, pair), self.stamp
+        games, where, stamp = self.games[number, index], self._where(number, cell, index, pair), self.stamp
         for measure in measures:
             yield {**where, "measure": measure, **summarise_games(games, measure, self.plan.file.quantiles), **stamp}
 
@@ -447,7 +488,7 @@ class Study:
         curve = self.curves.get((number, index))
         if curve is None:
             return
-        games, where, stamp = len(self.games[number, index]), self._where(number, cell, pair), self.stamp
+        games, where, stamp = len(self.games[number, index]), self._where(number, cell, index, pair), self.stamp
         for turn, counts in enumerate(curve[:CURVE_TURNS], start=1):
             means = dict(zip(CURVE, (counts / games).tolist(), strict=True))
             yield {**where, "turn": turn, "games": games, **means, **stamp}
@@ -473,17 +514,22 @@ def is_rate(measure: str) -> bool:
 
 
 def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
-    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure; a rate has no quantiles."""
+    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure.
+
+    A rate has no quantiles; a single game has no standard deviation, and but for rates no interval.
+    """
     values = _values_of(games, measure)
     mean, size = float(values.mean()), len(values)
-    deviation = float(values.std(ddof=1)) if size > 1 else 0.0
+    deviation = float(values.std(ddof=1)) if size > 1 else None
+    low: float | None
+    high: float | None
     named = {f"q{100 * share:04.1f}".replace(".0", "") if share < 1 else "q100": share for share in quantiles}
     if is_rate(measure):
         low, high = wilson_interval(round(float(values.sum())), size)
         found: dict[str, float | None] = dict.fromkeys(named)
     else:
-        margin = student_quantile(0.95, size - 1) * deviation / size**0.5 if size > 1 else 0.0
-        low, high = mean - margin, mean + margin
+        margin = None if deviation is None else student_quantile(0.95, size - 1) * deviation / size**0.5
+        low, high = (None, None) if margin is None else (mean - margin, mean + margin)
         found = dict(zip(named, np.quantile(values, list(named.values())).tolist(), strict=True))
     return {"games": size, "mean": mean, "low": low, "high": high, "sd": deviation, **found}
 
@@ -521,10 +567,10 @@ def load_plan(source: StudySource) -> StudyPlan:
     return plan_study(file, folder)
 
 
-def _run(plan: StudyPlan, seats: _Seats | None, options: CampaignOptions) -> Study:
+def _run(plan: StudyPlan, seats: Seats | None, options: CampaignOptions) -> Study:
     check_questions(plan)
-    seats = {pair: pair for pair in plan.file.agents} if seats is None else seats
-    agents = list(dict.fromkeys(agent for pair in seats.values() for agent in pair))
+    given = plan.file.agents if seats is None else tuple(seats.values())
+    agents = list(dict.fromkeys(agent for pair in given for agent in pair))
     checked = check_options(agents, **options)
     folder = options.get("folder")
     identity = {
@@ -576,21 +622,24 @@ def _saved(plan: StudyPlan) -> dict[str, Any]:
 
 
 def _collect(player: _Player) -> Study:
-    """Play the cells of the design, then the questions."""
+    """Play what the questions need, then the cells of the design: of a cell that a question has played, all its games count."""
     plan = player.plan
-    requests = {
-        (number, index): Request(cell, pair, plan.file.games, plan.file.seed)
-        for number, cell in enumerate(plan.cells)
-        for index, pair in enumerate(plan.file.agents)
-    }
-    expected = sum(expect_games(plan, question)[0] for question in plan.file.question)
-    games = dict(zip(requests, player.play(list(requests.values()), expected), strict=True))
-    answered = answer_questions(plan, player)
+    places = [(number, index) for number in range(len(plan.cells)) for index in range(len(plan.file.agents))]
+    answered = answer_questions(plan, player, player.agents, remaining=len(places) * plan.file.games)
+    requests = {}
+    for number, index in places:
+        cell, pair = plan.cells[number], plan.file.agents[index]
+        count = max(plan.file.games, player.games_asked(cell, pair))
+        requests[number, index] = Request(cell, pair, count, plan.file.seed)
+    games = dict(zip(requests, player.play(list(requests.values())), strict=True))
     has_curves = len(requests) <= MAX_CURVES
     curves = {place: player.curve(request) for place, request in requests.items()} if has_curves else {}
     files = {" ".join(pair): found for pair in plan.file.agents if (found := digest_files(pair))}
     digest = _digest([__version__, _saved(plan), files, player.move_time])[:12]
-    return Study(plan, games, curves, answered, player.failures(), digest, player.total)
+    versions = {
+        (number, index): player.agents.versions(plan.cells[number], plan.file.agents[index]) for number, index in places
+    }
+    return Study(plan, games, curves, answered, player.failures(), digest, player.total, versions)
 
 
 def read_study(folder: Path | str) -> Study:
@@ -610,10 +659,9 @@ def read_study(folder: Path | str) -> Study:
     except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
         raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
     planned = plan_study(file, path, configs=configs, checks=False)
-    seats = {pair: pair for pair in file.agents}
     with closing(Journal(path, {key: plan[key] for key in plan if key not in ("format", "version")})) as journal:
         options: CampaignOptions = {"move_time": plan.get("move_time", MOVE_TIME)}
-        return _collect(_Player(planned, seats, options, journal, None))
+        return _collect(_Player(planned, None, options, journal, None))
 
 
 @dataclass(frozen=True)
@@ -643,9 +691,8 @@ def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: flo
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
     check_options(agents, move_time=move_time)
     warm_up(agents, plan.scenarios[0].config)
-    seats = {pair: pair for pair in plan.file.agents}
     seconds = 0.0
-    player = _Player(plan, seats, {"move_time": move_time, "processes": 1}, None, None)
+    player = _Player(plan, None, {"move_time": move_time, "processes": 1}, None, None)
     with closing(AgentCache()) as cache:
         for pair in plan.file.agents:
             games = min(plan.file.games, CHUNK_PAIRS)
@@ -803,10 +850,11 @@ def compare_settings(first: Study, second: Study) -> list[str]:
         where = f"{before.name}: " if len(first.plan.scenarios) > 1 else ""
         if before.source != after.source:
             lines.append(f"{where}config: {before.source} → {after.source}")
-        old, new = (dict(_flatten(each.config.to_dict())) for each in (before, after))
-        for key in sorted({*old, *new} - {"title", "description"}):
-            if old.get(key) != new.get(key) and not any(f"{key}.".startswith(f"{each}.") for each in varied):
-                shown = (value_text(each.get(key, "none")) for each in (old, new))
+        keys = {key for each in (before, after) for key, _ in _flatten(each.config.to_dict())}
+        for key in sorted(keys - {"title", "description"}):
+            old, new = (current_value(each.config, key) for each in (before, after))
+            if old != new and not any(f"{key}.".startswith(f"{each}.") for each in varied):
+                shown = ("none" if each is None else value_text(each) for each in (old, new))
                 lines.append(f"{where}{key}: {' → '.join(shown)}")
     for study, other, name in ((first, second, "first"), (second, first, "second")):
         missing = len(study.plan.cells) - _count_shared(study, other)

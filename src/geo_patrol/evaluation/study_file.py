@@ -340,7 +340,7 @@ class Factor(_Table):
         count = self._count(config)
         if count is None:
             low, high = _amount(self.low), _amount(self.high)
-            return _with_unit(low + unit * (high - low), self.low)
+            return with_unit(low + unit * (high - low), self.low)
         number = round(unit * (count - 1)) if nearest else min(int(unit * count), count - 1)
         return self.values[number] if self.values is not None else self._whole(int(np.ceil(_amount(self.low))) + number)
 
@@ -375,7 +375,7 @@ class Factor(_Table):
         if self.is_whole(config):
             whole = range(int(np.ceil(low)), int(np.floor(high)) + 1)
             return tuple(map(self._whole, whole[:: -(-len(whole) // MAX_CELLS)]))
-        return tuple(_with_unit(amount, self.low) for amount in np.linspace(low, high, SEARCH_LEVELS).tolist())
+        return tuple(with_unit(amount, self.low) for amount in np.linspace(low, high, SEARCH_LEVELS).tolist())
 
     def overrides(self, config: GameConfig, value: Any) -> dict[str, Any]:
         """Return the values of the keys, by key."""
@@ -400,7 +400,7 @@ def _amount(value: Any) -> float:
     return float(value.rstrip("% ") if isinstance(value, str) else value)
 
 
-def _with_unit(amount: float, like: Any) -> Any:
+def with_unit(amount: float, like: Any) -> Any:
     """Return a value of a range with nine digits, relative where its ends are."""
     amount = float(f"{amount:.9g}")
     return f"{amount:+.9g}{_unit(like).strip('+')}" if is_relative(like) else amount
@@ -558,7 +558,22 @@ def _check_whole_seed(value: Any) -> int:
 
 
 _COLUMNS = {
-    *("title", "scenario", "config", "overrides", "alpha", "bravo", "measure", "turn", "games", "mean", "low", "high"),
+    *(
+        "title",
+        "scenario",
+        "config",
+        "overrides",
+        "alpha",
+        "bravo",
+        "alpha_version",
+        "bravo_version",
+        "measure",
+        "turn",
+        "games",
+        "mean",
+        "low",
+        "high",
+    ),
     *("question", "kind", "subject", "statistic", "answer", "answer_low", "answer_high", "estimate", "text"),
     *("sd", "rate", "value", "seed", "geo_patrol", "study"),
     *("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols"),

@@ -19,9 +19,19 @@ from geo_patrol.evaluation.campaign import CampaignOptions, check_options, descr
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, to_frame
-from geo_patrol.evaluation.statistics import Equilibrium, Ratings, equilibrium, fit_ratings
+from geo_patrol.evaluation.statistics import (
+    Equilibrium,
+    EquilibriumIntervals,
+    Ratings,
+    equilibrium,
+    equilibrium_intervals,
+    fit_ratings,
+)
+from geo_patrol.evaluation.study_agents import agent_version
 
 MAX_AGENTS = 100
+_RESAMPLES = 400
+"""Of the bootstrap intervals of an equilibrium."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,7 @@ class Tournament:
         games: number of games per pairing.
         mirror: whether every agent also played against itself.
         matches: in the order of ``pairings``.
+        versions: what every agent is beyond its name, see ``study_agents.agent_version``.
     """
 
     agents: tuple[str, ...]
@@ -62,6 +73,7 @@ class Tournament:
     games: int
     mirror: bool
     matches: tuple[MatchResult, ...]
+    versions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -73,6 +85,10 @@ class Tournament:
     def pairings(self) -> list[tuple[int, int]]:
         """The agents of every match: (0, 1), (0, 2), ..., (1, 2), ...; then those against themselves."""
         return _pairings(len(self.agents), self.mirror)
+
+    def version(self, agent: int) -> str:
+        """Return what an agent is beyond its name: the network that it plays with, or digests of its files; or ""."""
+        return self.versions[agent] if self.versions else ""
 
     @cached_property
     def games_played(self) -> NDArray[np.int64]:
@@ -135,6 +151,27 @@ class Tournament:
         return equilibrium(self.payoffs) if self.mirror else None
 
     @cached_property
+    def equilibrium_intervals(self) -> EquilibriumIntervals:
+        """95% intervals of ``equilibrium``."""
+        return equilibrium_intervals([(payoffs - payoffs.T) / 2 for payoffs in self._resampled_payoffs()])
+
+    @cached_property
+    def side_equilibrium_intervals(self) -> EquilibriumIntervals | None:
+        """95% intervals of ``side_equilibrium``."""
+        return equilibrium_intervals(self._resampled_payoffs()) if self.mirror else None
+
+    def _resampled_payoffs(self) -> list[NDArray[np.float64]]:
+        """Return the payoffs of bootstrap samples: seeds are drawn with replacement, each with all its games."""
+        size, (alphas, bravos, results, seeds) = len(self.agents), self.games_played.T
+        cells, generator, num_seeds = size * alphas + bravos, np.random.default_rng(self.seed), int(seeds.max()) + 1
+        found = []
+        for _ in range(_RESAMPLES):
+            weights = generator.multinomial(num_seeds, np.full(num_seeds, 1 / num_seeds))[seeds]
+            games, points = (np.bincount(cells, each, size**2) for each in (weights, weights * (1 - results)))
+            found.append((points / np.maximum(games, 1)).reshape(size, size))
+        return found
+
+    @cached_property
     def agent_errors(self) -> tuple[AgentErrors, ...]:
         """Failures and illegal orders by agent; agents without any are not listed."""
         found = []
@@ -163,7 +200,7 @@ class Tournament:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all tables as plain data for JSON; nothing in it depends on time or machine."""
-        ratings, sides = self.ratings, self.side_equilibrium
+        ratings, sides, intervals = self.ratings, self.side_equilibrium, self.side_equilibrium_intervals
         return {
             "agents": list(self.agents),
             "games_a_pairing": self.games,
@@ -171,6 +208,7 @@ class Tournament:
             "ratings": [
                 {
                     "agent": name,
+                    "version": self.version(number),
                     "elo": float(ratings.elo[number]),
                     "elo_interval": ratings.intervals[number].tolist(),
                     "total": asdict(self.record(number)),
@@ -187,14 +225,18 @@ class Tournament:
                 "payoff": "wins less losses a game, both sides averaged",
                 "value": self.equilibrium.value,
                 "mixture": dict(zip(self.agents, self.equilibrium.rows.tolist(), strict=True)),
+                "mixture_intervals": dict(zip(self.agents, self.equilibrium_intervals.rows.tolist(), strict=True)),
             },
             "side_equilibrium": None
-            if sides is None
+            if sides is None or intervals is None
             else {
                 "payoff": "wins less losses a game, of alpha",
                 "value": sides.value,
+                "value_interval": list(intervals.value),
                 "alpha": dict(zip(self.agents, sides.rows.tolist(), strict=True)),
+                "alpha_intervals": dict(zip(self.agents, intervals.rows.tolist(), strict=True)),
                 "bravo": dict(zip(self.agents, sides.columns.tolist(), strict=True)),
+                "bravo_intervals": dict(zip(self.agents, intervals.columns.tolist(), strict=True)),
             },
             "payoffs": self.payoffs.tolist(),
             "troubles": [asdict(errors) for errors in self.agent_errors],
@@ -208,7 +250,13 @@ class Tournament:
             raise ValueError(f"table must be 'ratings' or 'pairings', got {table!r}")
         elo, intervals = self.ratings.elo.tolist(), self.ratings.intervals.tolist()
         return [
-            {"agent": name, "elo": elo[i], "elo_low": intervals[i][0], "elo_high": intervals[i][1]}
+            {
+                "agent": name,
+                "version": self.version(i),
+                "elo": elo[i],
+                "elo_low": intervals[i][0],
+                "elo_high": intervals[i][1],
+            }
             | self.record(i).columns()
             | self.record(i, side=ALPHA).columns("alpha_")
             | self.record(i, side=BRAVO).columns("bravo_")
@@ -228,6 +276,8 @@ class Tournament:
         return {
             "first": self.agents[first],
             "second": self.agents[second],
+            "first_version": self.version(first),
+            "second_version": self.version(second),
             **self.record(first, second).columns(),
             **self.record(first, second, ALPHA).columns("first_as_alpha_"),
             **self.record(first, second, BRAVO).columns("first_as_bravo_"),
@@ -318,4 +368,5 @@ def play_tournament(
     ]
     plan = {**describe_plan("tournament", names, resolved, games, seed), "mirror": mirror}
     played = dict(play_matches(agents, matches, pairs, seed, plan, **checked))
-    return Tournament(names, resolved, seed, games, mirror, tuple(played[i] for i in range(len(matches))))
+    versions = tuple(agent_version(agent, resolved) for agent in agents)
+    return Tournament(names, resolved, seed, games, mirror, tuple(played[i] for i in range(len(matches))), versions)

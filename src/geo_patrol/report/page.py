@@ -551,7 +551,7 @@ def _agent_rows(collected: Collected) -> list[dict[str, Any]]:
                 "results": results,
                 "rate": results.wins / results.games,
                 "interval": f"{100 * low:.1f} to {high:.1%}",
-                "margin": f"{results.margin / results.games:+.1f}",
+                "margin": f"{results.margin / results.games:+z.1f}",
             }
         )
     return rows

@@ -9,6 +9,7 @@ from geo_patrol.config.toml_files import value_text
 from geo_patrol.evaluation.plots import NamedFigure, pair_name
 from geo_patrol.evaluation.questions import Estimate
 from geo_patrol.evaluation.study import Study, summarise_games
+from geo_patrol.evaluation.study_agents import join_versions
 from geo_patrol.evaluation.study_file import Factor, StudyScenario, in_words
 from geo_patrol.report.page import figure_svg, load_template
 
@@ -60,6 +61,8 @@ def write_study_report(study: Study, figures: Sequence[NamedFigure], narrow: Seq
         factors=[(in_words(name), _range(factor)) for name, factor in plan.file.factors.items()],
         pairs=list(map(pair_name, plan.file.agents)),
         agents={name: describe_agent(name) for pair in plan.file.agents for name in pair},
+        networks=study.describe_agents(),
+        warnings=study.warnings,
         rows=[_row(study, *place) for place in places[:MAX_ROWS]],
         columns=_COLUMNS,
         is_asked=any(question.kind != "ranking" for question in plan.file.question),
@@ -87,7 +90,7 @@ def _change(scenario: StudyScenario, key: str, value: Any) -> str:
         return text
     text += f", from {value_text(before)}"
     if before and all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (before, value)):
-        text += f" ({100 * (value / before - 1):+.3g}%)"
+        text += f" ({100 * (value / before - 1):+z.3g}%)"
     return text
 
 
@@ -109,6 +112,7 @@ def _row(study: Study, number: int, cell: Any, index: int, pair: tuple[str, str]
         "scenario": study.plan.scenarios[cell.scenario].name,
         "values": list(map(value_text, cell.values)),
         "pair": pair_name(pair),
+        "versions": join_versions(study.versions.get((number, index), ("", ""))),
         "games": len(games),
         "figures": list(map(_measured, figures.values())),
     }
@@ -118,4 +122,4 @@ def _measured(found: dict[str, Any]) -> tuple[str, str]:
     """Return a mean and what stands below it: the 95% interval of a share, otherwise median and quantiles."""
     if found["q50"] is None:
         return f"{found['mean']:.1%}", f"{100 * found['low']:.1f} to {100 * found['high']:.1f}"
-    return f"{found['mean']:.1f}", f"{found['q50']:.0f} ({found['q05']:.0f} to {found['q95']:.0f})"
+    return f"{found['mean']:z.1f}", f"{found['q50']:z.0f} ({found['q05']:z.0f} to {found['q95']:z.0f})"

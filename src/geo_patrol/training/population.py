@@ -220,7 +220,7 @@ def train_population(
         meta_game = population.play()
         population.save(meta_game)
         mixture = ", ".join(f"{p:.1%} {name}" for name, p in meta_game.mixture.items())
-        console.print(f"{len(meta_game.policies)} policies: value {meta_game.equilibrium.value:+.3f} of {mixture}")
+        console.print(f"{len(meta_game.policies)} policies: value {meta_game.equilibrium.value:+z.3f} of {mixture}")
         if len(meta_game.policies) >= size:
             return meta_game
         population.add_response(meta_game, console)
