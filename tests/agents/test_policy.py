@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
 from safetensors.numpy import save
 
 from geo_patrol import load_config, make_agent, make_vec, play_match, preset_names
+from geo_patrol.agents import policy
 from geo_patrol.agents.policy import (
     MAX_FILE_SIZE,
     PolicyAgent,
@@ -293,3 +295,22 @@ def test_the_same_weights_give_the_same_bytes_in_every_process(tmp_path):
     for file in files:
         subprocess.run([sys.executable, "-c", program, file], check=True)
     assert len({file.read_bytes() for file in files}) == 1
+
+
+def test_it_computes_with_one_thread_of_linear_algebra(monkeypatch):
+    seen, sum_up = [], policy._sum_up
+
+    def threads():
+        libraries = [library for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
+        return {library["num_threads"] for library in libraries if "numpy" in library["filepath"]}  # not SciPy's
+
+    def note(*arguments):
+        seen.append(threads())
+        return sum_up(*arguments)
+
+    monkeypatch.setattr(policy, "_sum_up", note)
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        play_match("policy:base", "search:rollouts=8,propose=policy:base", games=2, seed=0, overrides={"turn_limit": 1})
+        assert seen
+        assert all(found <= {1} for found in seen)
+        assert threads() <= {2}

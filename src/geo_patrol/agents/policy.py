@@ -7,7 +7,7 @@ the logits of its orders. The chapters: files of weights, the network, the agent
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
+from threadpoolctl import ThreadpoolController
 
 from geo_patrol.agents.basic import StatelessAgent
-from geo_patrol.agents.blas import one_blas_thread
 from geo_patrol.agents.scripted.script import check_observations
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import observe
@@ -29,6 +29,12 @@ from geo_patrol.files import atomic_path, expand_user, read_limited
 from geo_patrol.games import Games
 
 __all__ = ["MixtureAgent", "PolicyAgent"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# BLAS divides products among threads that wait for each other by spinning: on cores that are busy with other work, a small
+# network then takes ten times as long.
+_one_blas_thread: Callable[[_Function], _Function] = ThreadpoolController().wrap(limits=1, user_api="blas")
 
 
 Weights = Mapping[str, NDArray[Any]]
@@ -394,7 +400,7 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     return Inputs(sectors, features, game)
 
 
-@one_blas_thread
+@_one_blas_thread
 def score_orders(
     weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]
 ) -> tuple[NDArray[np.bool_], Floats]:
@@ -467,7 +473,7 @@ def order_probabilities(
     return every
 
 
-@one_blas_thread
+@_one_blas_thread
 def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:
     """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
     inputs = read_inputs(observations)
