@@ -610,3 +610,31 @@ def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, preset):
         turn = alpha.wait_for("your_turn")
     assert drawn.count("somewhere") >= 4
     assert "in the event loop" not in drawn
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("orders", [["P1 prograde"], []])
+def test_accepted_orders_and_offers_stand_when_a_table_leaves_memory(tmp_path, orders, is_restarted):
+    store = TableStore(tmp_path)
+    table, _ = store.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    phase = {"game": table.id, "turn": 1, "phase": "movement"}
+    table.submit("alpha", Orders(**phase, orders=orders))
+    table.offer_draw("bravo", is_offered=True)
+    submitted = dict(table.submitted)
+    store.unload(table)
+    if is_restarted:
+        store.close()
+        store = TableStore(tmp_path)
+    back = store.find(table.id)
+    assert back is not table
+    assert (back.submitted, back.draw_offered) == (submitted, {"bravo"})
+    back.submit("alpha", Orders(**phase, orders=orders))
+    with pytest.raises(ProtocolError, match="they stand"):
+        back.submit("alpha", Orders(**phase, orders=["P2 prograde"]))
+    back.submit("bravo", Orders(**phase, orders=[]))
+    back.play()
+    back.finish_phase()
+    assert (back.num_events, back.draw_offered) == (1, set())
+    assert [str(order) for order in back.live.timeline.phases[0].orders[0]] == orders
+    assert not any(back.submitted.values())
+    store.close()

@@ -143,6 +143,23 @@ class GivenHint(SavedData):
     orders: Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)]
 
 
+class UnfinishedPhase(SavedData):
+    """What was accepted in a phase that was not played when its table left memory: it stands.
+
+    Attributes:
+        phases: how many phases were played before.
+        orders: the orders of each side that has given any.
+        draw_offered: sides that offer a draw.
+    """
+
+    phases: Annotated[int, Field(ge=0)]
+    orders: dict[
+        Literal["alpha", "bravo"],
+        Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)],
+    ]
+    draw_offered: list[Literal["alpha", "bravo"]]
+
+
 class SavedTable(SavedData):
     """What a table needs beside its replay to go on after a restart."""
 
@@ -156,6 +173,7 @@ class SavedTable(SavedData):
     """Whether people may ask for hints."""
     hinted: list[GivenHint] = Field(default=[])
     """Hints that were given. They count the game out of ratings, and what they proposed is not held against a player."""
+    unfinished: UnfinishedPhase | None = None
     is_over: bool = False
     is_paused: bool = False
     """Whether its teacher has paused it."""
@@ -279,7 +297,7 @@ class Table(TableFile):
         """Go back to the last phase that was saved, after one that could not be."""
         with suppress(OSError):
             self.close()
-        self._recorder = None
+        self._recorder = self.saved.unfinished = None  # the orders are asked for again
         self._start()
         self.resume()
 
@@ -347,6 +365,17 @@ class Table(TableFile):
         """Whether one of its agents takes more than a moment for its orders, or is not of the package."""
         seats = zip(self._agents, (self.saved.alpha, self.saved.bravo), strict=True)
         return any(agent is not None and (_is_slow(agent) or not is_builtin(seat.name)) for agent, seat in seats)
+
+    def keep_unfinished(self) -> None:
+        """Save what was accepted in the current phase, before the table leaves memory."""
+        unfinished = None
+        if not self.is_over and (self.submitted or self.draw_offered):
+            orders = {side: [str(order) for order in orders] for side, orders in self.submitted.items()}
+            offers = [side for side in SIDES if side in self.draw_offered]
+            unfinished = UnfinishedPhase(phases=len(self.live.timeline.phases), orders=orders, draw_offered=offers)
+        if unfinished != self.saved.unfinished:
+            self.saved.unfinished = unfinished
+            self.save_if_possible()
 
     def close(self) -> None:
         """Close its file; the game can be restored."""
@@ -643,6 +672,12 @@ class Table(TableFile):
             # Of hidden enemies, it would tell that they have no choice.
             if not self.hides_enemies or len(self.people) == 1:
                 self.submitted = {side: () for side, entry in self._entries.items() if not entry.has_choice}
+            kept = self.saved.unfinished
+            if kept is not None and kept.phases == len(self.live.timeline.phases):
+                self.submitted |= {
+                    side: tuple(read_orders(kept.orders[side])) for side in self.people if side in kept.orders
+                }
+                self.draw_offered = {*kept.draw_offered}
 
     def _record(self, live: LiveGame, phase: Phase) -> None:
         if self._recorder is None:
@@ -939,6 +974,7 @@ class TableStore(Store[SavedTable, Table]):
     def unload(self, table: Table) -> None:
         """Remove a table from memory; its files stay."""
         del self.items[table.id], self._alive[table.id]
+        table.keep_unfinished()
         with suppress(OSError):
             table.close()
         for observer in self.observers:
@@ -1080,6 +1116,7 @@ class TableStore(Store[SavedTable, Table]):
     def close(self) -> None:
         """Close the files of all tables."""
         for table in self.items.values():
+            table.keep_unfinished()
             with suppress(OSError):
                 table.close()
         self._lock.release()
