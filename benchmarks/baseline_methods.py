@@ -226,7 +226,7 @@ def _maskable_ppo(config: "TrainingConfig") -> Any:
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
+    from geo_patrol.adapters.sb3 import OrderPolicy, make_sb3_vec
 
     opponents = dict.fromkeys(config.opponents, 1.0)
     env = make_sb3_vec(config.config[0], config.num_envs, opponent=opponents, seats="alternate", reward="score")

@@ -22,9 +22,9 @@ from pydantic import BaseModel
 from benchmarks.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, Job
 from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
+from geo_patrol.base.errors import PolicyError
+from geo_patrol.base.files import atomic_path
 from geo_patrol.cli.output import plain_errors
-from geo_patrol.errors import PolicyError
-from geo_patrol.files import atomic_path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
 

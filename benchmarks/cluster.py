@@ -23,9 +23,10 @@ from typing import Any
 from ray.cluster_utils import Cluster
 
 from geo_patrol import load_config
-from geo_patrol.evaluation import RayExecutor, play_sweep, play_tournament
+from geo_patrol.evaluation import RayExecutor, play_tournament
 from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import ProcessExecutor, play_in_worker, run_tasks
+from geo_patrol.studies import play_sweep
 
 AGENTS = ("scripted", "raider", "turtle", "random")
 NUM_LOST = 5

@@ -19,13 +19,14 @@ from benchmarks.formatting import markdown_table as markdown
 from benchmarks.formatting import paragraph
 from benchmarks.machine import processor_name
 from benchmarks.publish import ROOT, put_between_markers
-from geo_patrol import load_config, preset_names, responses
+from geo_patrol import load_config, preset_names
 from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.base.versions import versions
 from geo_patrol.cli.output import plain_errors
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
-from geo_patrol.versions import versions
+from geo_patrol.training import responses
 
 DOCUMENT = ROOT / "docs" / "experiments.md"
 RESULTS = Path(__file__).with_name("experiments.json")

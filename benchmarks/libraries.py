@@ -177,7 +177,7 @@ def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
     Both reset finished games in the same step, as PufferLib expects.
     """
     from geo_patrol import make_vec
-    from geo_patrol.envs.adapters.pufferlib import PufferLibEnv
+    from geo_patrol.adapters.pufferlib import PufferLibEnv
 
     def speed(envs: Any, step: Any) -> float:
         start, steps = time.process_time(), 0

@@ -19,9 +19,9 @@ import typer
 from geo_patrol import play_match
 from geo_patrol.agents.scripted import Raid, ScriptedStyle
 from geo_patrol.agents.scripted.script import describe_parameters
+from geo_patrol.base.versions import versions
 from geo_patrol.cli.output import plain_errors
 from geo_patrol.engine.state import PATROLS
-from geo_patrol.versions import versions
 
 GENERATIONS = 4
 PARENTS = 10

@@ -14,9 +14,9 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 import gymnasium
 
 from geo_patrol import GameConfig, geo_patrol_v0, load_config, make_agent
-from geo_patrol.rendering.picture import Picture
-from geo_patrol.sessions.live import LiveGame
-from geo_patrol.timeline import Snapshot
+from geo_patrol.game.timeline import Snapshot
+from geo_patrol.play.live import LiveGame
+from geo_patrol.window.picture import Picture
 
 ROUNDS, FRAMES = 5, 100
 Draw = Callable[[int], Any]

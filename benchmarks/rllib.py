@@ -19,7 +19,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.tune.registry import register_env
 
-from geo_patrol.envs.adapters.rllib import PPO_SETTINGS, MultiAgentGeoPatrol, OrderModule, ppo_config
+from geo_patrol.adapters.rllib import PPO_SETTINGS, MultiAgentGeoPatrol, OrderModule, ppo_config
 from geo_patrol.envs.vector import make_gymnasium_vec
 
 NUM_ENVS = 64

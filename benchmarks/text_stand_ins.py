@@ -14,9 +14,9 @@ import numpy as np
 from geo_patrol import play_match
 from geo_patrol.agents import make_agent
 from geo_patrol.agents.protocol import compute_actions
-from geo_patrol.notation import legal_orders_from_codes
-from geo_patrol.sides import SIDES
-from geo_patrol.textplay import TextGame
+from geo_patrol.base.sides import SIDES
+from geo_patrol.game.notation import legal_orders_from_codes
+from geo_patrol.play.text_game import TextGame
 
 Player = Callable[[TextGame, np.random.Generator], str]
 

@@ -19,15 +19,15 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from geo_patrol import Game, ReplayReader, environment_id, load_config, play_match, preset_names
-from geo_patrol.browser.replay_page import replay_page
 from geo_patrol.cli.app import app
 from geo_patrol.cli.configs import print_values
 from geo_patrol.drawing.svg import svg_text
+from geo_patrol.envs.registration import FLIGHT_IDS
 from geo_patrol.flight import Flight, load_mission, mission_names
 from geo_patrol.flight.pictures.sheets import handout
-from geo_patrol.registration import FLIGHT_IDS
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes.sheets import game_sheets
+from geo_patrol.web.replay_page import replay_page
 
 STATIC = Path(__file__).parent / "_static" / "generated"
 GENERATED = Path(__file__).parent / "reference" / "generated"
@@ -38,12 +38,13 @@ PACKAGES = {
     "geo_patrol.agents": "Agents, and what they have to provide.",
     "geo_patrol.agents.networks": "Networks of your own as agents.",
     "geo_patrol.agents.policy": "Trained policies of the package's own format.",
-    "geo_patrol.evaluation": "Matches, tournaments, sequential tests, studies and ratings.",
+    "geo_patrol.evaluation": "Matches, tournaments, sequential tests and ratings.",
+    "geo_patrol.studies": "Studies of scenarios.",
     "geo_patrol.solving": "Exact solutions of small games.",
     "geo_patrol.replays": "Recording, reading and checking games.",
-    "geo_patrol.datasets": "Replays as arrays.",
-    "geo_patrol.rendering": "Pictures of positions.",
-    "geo_patrol.report": "A report on an agent.",
+    "geo_patrol.replays.datasets": "Replays as arrays.",
+    "geo_patrol.scenes": "Pictures of positions.",
+    "geo_patrol.evaluation.report": "A report on an agent.",
     "geo_patrol.training": "Training with PyTorch.",
     "geo_patrol.flight": "Planetary Probe and Spaceship Commander.",
 }
@@ -65,7 +66,7 @@ CLASSES_OF_ENVIRONMENTS = {
     "geo_patrol.envs.parallel": ["ParallelGeoPatrol"],
     "geo_patrol.envs.aec": ["AecGeoPatrol"],
     "geo_patrol.envs.satellites": ["SatellitesGeoPatrol"],
-    "geo_patrol.envs.solo": ["SoloGeoPatrol"],
+    "geo_patrol.envs.single": ["SoloGeoPatrol"],
     "geo_patrol.envs.vector": ["VectorGeoPatrol", "VectorSatellites"],
 }
 

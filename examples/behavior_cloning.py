@@ -20,7 +20,7 @@ from torch import nn
 
 from geo_patrol import GeoPatrolError, RecordingError, play_match
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.datasets import ReplayDataset
+from geo_patrol.replays.datasets import ReplayDataset
 
 
 def clone(folder, agent, epochs, seed=0):

@@ -16,7 +16,7 @@ if importlib.util.find_spec("openenv") is None:
 import uvicorn
 from openenv import GenericEnvClient
 
-from geo_patrol.envs.adapters.openenv import create_server
+from geo_patrol.adapters.openenv import create_server
 
 
 def answer(prompt: str) -> str:
@@ -25,7 +25,7 @@ def answer(prompt: str) -> str:
     return "The first ones.\n```\n" + "\n".join(line.partition(";")[0] for line in listed.splitlines()) + "\n```"
 
 
-# A server of its own would be started with: uvicorn --factory geo_patrol.envs.adapters.openenv:create_server
+# A server of its own would be started with: uvicorn --factory geo_patrol.adapters.openenv:create_server
 listener = socket.create_server(("127.0.0.1", 0))
 server = uvicorn.Server(uvicorn.Config(create_server(), log_level="warning"))
 threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()

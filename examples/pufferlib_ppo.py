@@ -16,8 +16,8 @@ from pufferlib.pufferl import PuffeRL
 from torch import nn
 
 from geo_patrol import play_match
+from geo_patrol.adapters.pufferlib import PufferLibEnv, PufferOrderPolicy
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.pufferlib import PufferLibEnv, PufferOrderPolicy
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 SETTINGS = {

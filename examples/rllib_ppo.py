@@ -18,8 +18,8 @@ from ray.rllib.core.models.base import ACTOR, ENCODER_OUT
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
 from geo_patrol import play_match
+from geo_patrol.adapters.rllib import BatchEnvRunner, ppo_config
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.rllib import BatchEnvRunner, ppo_config
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 

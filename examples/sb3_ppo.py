@@ -20,7 +20,7 @@ def train(minutes, num_games=128, seed=0):
     from stable_baselines3.common.vec_env import VecNormalize
     from torch import nn
 
-    from geo_patrol.envs.adapters.sb3 import OrderPolicy, make_sb3_vec
+    from geo_patrol.adapters.sb3 import OrderPolicy, make_sb3_vec
 
     env = make_sb3_vec("geo_patrol", num_games, opponent=OPPONENTS, seats="alternate", reward="score")
     model = MaskablePPO(

@@ -6,7 +6,7 @@ python examples/text_agent.py
 import random
 
 from geo_patrol import play_match
-from geo_patrol.textplay import TextAgent
+from geo_patrol.play.text_game import TextAgent
 
 rng = random.Random(0)  # noqa: S311 - a game
 

@@ -19,8 +19,8 @@ from tianshou.trainer import OnPolicyTrainerParams
 from torch import nn
 
 from geo_patrol import play_match
+from geo_patrol.adapters.tianshou import OrderCritic, TianshouVectorEnv, make_policy
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.tianshou import OrderCritic, TianshouVectorEnv, make_policy
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 

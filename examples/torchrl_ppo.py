@@ -20,8 +20,8 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 from geo_patrol import play_match
+from geo_patrol.adapters.torchrl import TorchRLEnv, make_actor
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
-from geo_patrol.envs.adapters.torchrl import TorchRLEnv, make_actor
 
 OPPONENTS = {"random": 1, "idle": 1, "raider": 2, "scripted": 4}
 

@@ -20,7 +20,7 @@ import sys
 if importlib.util.find_spec("torch") is None:
     sys.exit('PyTorch is not installed: pip install "geo_patrol[train,stats]"')
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.training.config import parse_settings
 from geo_patrol.training.population import train_population
 

@@ -19,7 +19,7 @@ import sys
 if importlib.util.find_spec("torch") is None:
     sys.exit('PyTorch is not installed: pip install "geo_patrol[train]"')
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.training import train
 from geo_patrol.training.config import parse_settings
 

@@ -13,10 +13,10 @@ import argparse
 import numpy as np
 
 from geo_patrol import load_config
+from geo_patrol.base.sides import SIDES
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.evaluation.statistics import wilson_interval
-from geo_patrol.sides import SIDES
 
 LONG_RUN_SEED = 1 << 40
 

@@ -11,11 +11,11 @@ from collections import Counter
 import numpy as np
 
 from geo_patrol import Game
-from geo_patrol.board import adjacent_sectors
+from geo_patrol.base.board import adjacent_sectors
 from geo_patrol.engine.engagement import pay_for_engagements, resolve_repeatedly
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.state import make_outcomes
-from geo_patrol.verify import SIGNIFICANCE, survival
+from geo_patrol.replays.verify import SIGNIFICANCE, survival
 
 SIDES = ("alpha", "bravo")
 CHUNK = 100_000

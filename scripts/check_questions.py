@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.evaluation.questions import ThresholdSearch
 from geo_patrol.evaluation.statistics import paired_interval, wilson_interval
+from geo_patrol.studies.questions import ThresholdSearch
 
 BUDGET = 20_000
 BLOCK = 128

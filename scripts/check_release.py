@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from geo_patrol.versions import __version__
+from geo_patrol.base.versions import __version__
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
@@ -23,7 +23,7 @@ IN_WHEEL = (
     "geo_patrol/configs/flight/sample.toml",
     "geo_patrol/configs/lessons/geo_patrol.toml",
     "geo_patrol/agents/data/base.safetensors",
-    "geo_patrol/browser/static/table.html",
+    "geo_patrol/web/static/table.html",
 )
 IN_SOURCES = (
     "pyproject.toml",
@@ -42,7 +42,7 @@ def check_version(tag: str) -> list[str]:
     """Return what is wrong with the version in the tag, the changelog and the citation."""
     faults = []
     if tag != f"v{__version__}":
-        faults.append(f"the tag is {tag}, the package's version {__version__} (src/geo_patrol/versions.py)")
+        faults.append(f"the tag is {tag}, the package's version {__version__} (src/geo_patrol/base/versions.py)")
     if not re.fullmatch(r"\d+\.\d+\.\d+", __version__):
         faults.append(f"{__version__} is not a version to release: it needs three numbers, such as 0.2.0")
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

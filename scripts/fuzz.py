@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from geo_patrol import GameConfig, load_config
-from geo_patrol.board import EARTH
+from geo_patrol.base.board import EARTH
 from geo_patrol.engine.observe import ENCODINGS, observation_bounds
 from geo_patrol.engine.state import DRIFT, FORFEIT, MAX_OUTCOMES, NUM_SIDES, ORDERS, SATELLITES, Records
 from geo_patrol.engine.steps import Outputs

@@ -44,7 +44,7 @@ from geo_patrol.agents.policy import (
     write_weights,
 )
 from geo_patrol.flight.mission import load_mission
-from geo_patrol.verify import check_file
+from geo_patrol.replays.verify import check_file
 
 MAX_SECONDS, MAX_MEMORY, MAX_LINE = 5.0, 300 << 20, 500
 ROOT = Path(__file__).parents[1]

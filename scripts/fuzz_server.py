@@ -42,7 +42,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from geo_patrol.agents import make_agent
 from geo_patrol.replays import check, read_replay
-from geo_patrol.server.client import AgentPlayer, Client, play_seat
+from geo_patrol.web.client import AgentPlayer, Client, play_seat
 
 MAX_GROWTH = 150.0
 """Memory that the server may use in addition after its first thousand messages, in MB: for the 400 tables that it may hold

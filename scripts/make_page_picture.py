@@ -15,8 +15,8 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from geo_patrol.server.app import Server
-from geo_patrol.server.tables import TableStore
+from geo_patrol.web.app import Server
+from geo_patrol.web.tables import TableStore
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 SIZE = (1280, 800)

@@ -9,10 +9,10 @@ import pygame
 from PIL import Image
 
 from geo_patrol import load_config, make_agent
-from geo_patrol.rendering.film import film
-from geo_patrol.rendering.picture import Picture
-from geo_patrol.rendering.watch import WatchWindow
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.play.live import LiveGame
+from geo_patrol.window.film import film
+from geo_patrol.window.picture import Picture
+from geo_patrol.window.watch import WatchWindow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 SIZE = (960, 540)

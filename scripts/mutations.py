@@ -21,15 +21,15 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 TESTS = (
     "tests/engine/test_rules.py",
-    "tests/test_board.py",
+    "tests/base/test_board.py",
     "tests/engine/test_distribution.py",
     "tests/engine/test_sight.py",
-    "tests/verify",
+    "tests/replays",
 )
 QUICK_TESTS = (
     "tests/engine/test_rules.py",
     "tests/engine/test_sight.py",
-    "tests/test_board.py",
+    "tests/base/test_board.py",
     "-k",
     "not frequency and not uniformly and not cannot_see and not across_the_board",
 )

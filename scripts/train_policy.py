@@ -26,7 +26,7 @@ from average_policies import average
 
 from geo_patrol import ExactBoard, load_config, play_match
 from geo_patrol.agents.policy import MAX_OUTER_RING, PolicyAgent, Weights, read_weights, write_by_rules
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.training import TrainingConfig, train, train_best_response
 from geo_patrol.training.config import SCRIPTED_OPPONENTS, configure
 from geo_patrol.training.population import train_population

@@ -6,7 +6,7 @@ from pathlib import Path
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rendering"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "window"))
 
 from golden_images import NAMES, TOLERANCE, difference, draw, load, path_of
 from PIL import Image

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from geo_patrol import Game, Order, preset_names
-from geo_patrol.board_text import heading_text, outcomes_text
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.observe import ENCODINGS
+from geo_patrol.game.text import heading_text, outcomes_text
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 SIDES = ("alpha", "bravo")

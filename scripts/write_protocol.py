@@ -4,8 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from geo_patrol.server.protocol import schemas
-from geo_patrol.server.requests import agent_choices, game_choices
+from geo_patrol.web.protocol import schemas
+from geo_patrol.web.requests import agent_choices, game_choices
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "protocol.md"
 START, END = "```json\n", "\n```\n"

@@ -1,6 +1,7 @@
 """Legality judged one order at a time, in the words of the rule books: the oracle of ``geo_patrol.engine.legal``."""
 
-from geo_patrol.board import are_adjacent, ring_of
+from geo_patrol.base.board import are_adjacent, ring_of
+from geo_patrol.base.jit import jitable
 from geo_patrol.engine.state import (
     COLLIDE,
     COLLISION,
@@ -16,7 +17,6 @@ from geo_patrol.engine.state import (
     SHOT,
     Record,
 )
-from geo_patrol.jit import jitable
 
 ILLEGAL = -1
 """The cost of an order that the rules do not allow."""

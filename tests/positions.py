@@ -3,8 +3,8 @@
 import numpy as np
 
 from geo_patrol import Game
-from geo_patrol.board import are_within
-from geo_patrol.timeline import Timeline
+from geo_patrol.base.board import are_within
+from geo_patrol.game.timeline import Timeline
 
 SIDES = ("alpha", "bravo")
 CERTAIN = {

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from geo_patrol import Game, GameConfig, load_config, preset_names
-from geo_patrol.board import azimuth_of, ring_of, sector_at
+from geo_patrol.base.board import azimuth_of, ring_of, sector_at
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.legal import sample_legal
-from geo_patrol.sides import SIDES
 
 OPEN_PRESETS = tuple(name for name in preset_names() if not load_config(name).hides_enemies)
 """Those in which both sides see everything."""

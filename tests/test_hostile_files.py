@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 
 from geo_patrol import ConfigError, Game, GeoPatrolError, load_config
 from geo_patrol.agents.policy import PolicyAgent, read_weights, write_weights
+from geo_patrol.base.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, SolvingError, printable
+from geo_patrol.base.files import read_limited
 from geo_patrol.cli.app import app
-from geo_patrol.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, SolvingError, printable
-from geo_patrol.files import read_limited
 from geo_patrol.flight.mission import load_mission
+from geo_patrol.replays.verify import check_file
 from geo_patrol.solving import read_solution
-from geo_patrol.verify import check_file
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
 

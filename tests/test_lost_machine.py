@@ -8,14 +8,14 @@ import pytest
 pytest.importorskip("starlette")
 
 from geo_patrol import load_config
+from geo_patrol.base.files import atomic_write
 from geo_patrol.evaluation.campaign import Journal, describe_plan, parse_chunk
 from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
-from geo_patrol.files import atomic_write
 from geo_patrol.replays import Recorder, ReplayReader, check, read_replay
-from geo_patrol.server.app import Server
-from geo_patrol.server.protocol import ProtocolError
-from geo_patrol.server.tables import NewTable, TableStore
+from geo_patrol.web.app import Server
+from geo_patrol.web.protocol import ProtocolError
+from geo_patrol.web.tables import NewTable, TableStore
 from tests.losing_disk import LosingDisk
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "open", "bravo": "link"}

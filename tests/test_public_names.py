@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import geo_patrol
-from geo_patrol import jit
+from geo_patrol.base import jit
 from geo_patrol.engine import setup, steps
 
 

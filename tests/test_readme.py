@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from geo_patrol import game, games, load_config, play_match
+from geo_patrol import load_config, play_match
 from geo_patrol.cli.app import app
 from geo_patrol.envs import vector
+from geo_patrol.game import game, games
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,7 +46,7 @@ def test_the_first_page_of_the_site_shows_five_lines_that_run():
 @pytest.mark.parametrize("document", ["replays", "watching_and_playing"])
 def test_programs_of_the_docs(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("geo_patrol.rendering.watch.watch", lambda _: None)  # a window that stays open
+    monkeypatch.setattr("geo_patrol.window.watch.watch", lambda _: None)  # a window that stays open
     play_match("random", "random", config="case1", games=14, save="games.jsonl.gz")
     names = {"print": lambda *_: None}
     text = (ROOT / "docs" / f"{document}.md").read_text(encoding="utf-8")

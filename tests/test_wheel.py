@@ -20,7 +20,7 @@ import gymnasium
 import geo_patrol
 from geo_patrol import geo_patrol_v0
 from geo_patrol.flight.lesson import FlightLesson
-from geo_patrol.sessions.lesson import GameLesson
+from geo_patrol.play.lesson import GameLesson
 GameLesson(), FlightLesson()
 env = geo_patrol_v0.parallel_env(config="case3")
 env.reset(seed=1)

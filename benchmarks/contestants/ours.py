@@ -92,7 +92,7 @@ def make_game_call(method: Literal["copy", "legal_orders", "step"]) -> Workload:
 def make_samples(games: int, observation: Literal["onehot", "tokens"]) -> Workload:
     """Read recorded games as batches of samples; recording them is not measured."""
     import geo_patrol
-    from geo_patrol.datasets import ReplayDataset
+    from geo_patrol.replays.datasets import ReplayDataset
 
     folder = tempfile.TemporaryDirectory()
     geo_patrol.play_match("policy:base", "scripted", games=games, seed=1, save=Path(folder.name, "games.jsonl.gz"))

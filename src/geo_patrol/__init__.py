@@ -7,18 +7,13 @@ costs next to nothing.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from geo_patrol.registration import environment_id, register_environments
-from geo_patrol.versions import __version__
+from geo_patrol.base.versions import __version__
+from geo_patrol.envs.registration import environment_id, register_environments
 
 if TYPE_CHECKING:
+    from geo_patrol.adapters.sb3 import make_sb3_vec as make_sb3_vec
     from geo_patrol.agents import Agent, agent_names, make_agent
-    from geo_patrol.config.presets import load_config
-    from geo_patrol.config.schema import GameConfig
-    from geo_patrol.config.toml_files import preset_names
-    from geo_patrol.engine.observe import observation_names
-    from geo_patrol.envs.adapters.sb3 import make_sb3_vec as make_sb3_vec
-    from geo_patrol.envs.vector import make_vec
-    from geo_patrol.errors import (
+    from geo_patrol.base.errors import (
         AgentError,
         ConfigError,
         GeoPatrolError,
@@ -28,25 +23,27 @@ if TYPE_CHECKING:
         RecordingError,
         SolvingError,
     )
+    from geo_patrol.config.presets import load_config
+    from geo_patrol.config.schema import GameConfig
+    from geo_patrol.config.toml_files import preset_names
+    from geo_patrol.engine.observe import observation_names
+    from geo_patrol.envs.vector import make_vec
     from geo_patrol.evaluation import (
         ExactBoard,
         MatchResult,
         SprtResult,
-        Study,
         Tournament,
         play_match,
         play_sprt,
-        play_study,
-        play_sweep,
         play_tournament,
-        read_study,
     )
-    from geo_patrol.game import Game, OutcomeDistribution, Phase
-    from geo_patrol.games import Games
-    from geo_patrol.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
+    from geo_patrol.game.game import Game, OutcomeDistribution, Phase
+    from geo_patrol.game.games import Games
+    from geo_patrol.game.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
     from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
-    from geo_patrol.responses import ExploitResult, exploit
     from geo_patrol.solving import GameSolution, solve
+    from geo_patrol.studies import Study, play_study, play_sweep, read_study
+    from geo_patrol.training.responses import ExploitResult, exploit
 
 __all__ = [
     "Agent",
@@ -107,16 +104,13 @@ _MODULES = {
         "ExactBoard",
         "MatchResult",
         "SprtResult",
-        "Study",
         "Tournament",
         "play_match",
         "play_sprt",
-        "play_study",
-        "play_sweep",
         "play_tournament",
-        "read_study",
     ),
-    "geo_patrol.errors": (
+    "geo_patrol.studies": ("Study", "play_study", "play_sweep", "read_study"),
+    "geo_patrol.base.errors": (
         "AgentError",
         "ConfigError",
         "GeoPatrolError",
@@ -126,14 +120,14 @@ _MODULES = {
         "RecordingError",
         "SolvingError",
     ),
-    "geo_patrol.game": ("Game", "OutcomeDistribution", "Phase"),
-    "geo_patrol.games": ("Games",),
-    "geo_patrol.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
+    "geo_patrol.game.game": ("Game", "OutcomeDistribution", "Phase"),
+    "geo_patrol.game.games": ("Games",),
+    "geo_patrol.game.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
-    "geo_patrol.responses": ("ExploitResult", "exploit"),
+    "geo_patrol.training.responses": ("ExploitResult", "exploit"),
     "geo_patrol.solving": ("GameSolution", "solve"),
     "geo_patrol.config.presets": ("load_config", "preset_names"),
-    "geo_patrol.envs.adapters.sb3": ("make_sb3_vec",),  # not in __all__: needs an extra
+    "geo_patrol.adapters.sb3": ("make_sb3_vec",),  # not in __all__: needs an extra
 }
 
 

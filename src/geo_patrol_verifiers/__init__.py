@@ -3,6 +3,6 @@
 vf-eval geo-patrol-verifiers --env.taskset.config case1 --env.taskset.opponent raider
 """
 
-from geo_patrol.envs.adapters.verifiers import GeoPatrolEnv, GeoPatrolHarness, GeoPatrolTaskset
+from geo_patrol.adapters.verifiers import GeoPatrolEnv, GeoPatrolHarness, GeoPatrolTaskset
 
 __all__ = ["GeoPatrolEnv", "GeoPatrolHarness", "GeoPatrolTaskset"]

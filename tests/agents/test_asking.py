@@ -10,8 +10,8 @@ from geo_patrol.agents.isolation.agent import IsolatedAgent
 from geo_patrol.agents.playing import play_out
 from geo_patrol.agents.protocol import compute_actions, is_stateless
 from geo_patrol.config.presets import load_config
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.envs.single import SoloGeoPatrol
+from geo_patrol.play.live import LiveGame
 
 CALLS: set[str] = set()
 

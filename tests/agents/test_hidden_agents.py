@@ -7,8 +7,8 @@ from positions import elsewhere
 from geo_patrol import Game, Games, SolvingError, make_agent, play_match
 from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.agents.protocol import compute_actions
+from geo_patrol.play.text_game import TextAgent
 from geo_patrol.solving import solve
-from geo_patrol.textplay import TextAgent
 
 CONFIG = "geo_patrol_hidden"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, NEARBY_PREMIUM, PathCosts, find_table, make_table
-from geo_patrol.board import adjacent_sectors, prograde, ring_of
+from geo_patrol.base.board import adjacent_sectors, prograde, ring_of
 from geo_patrol.engine.state import RADIAL_IN, RADIAL_OUT
 from geo_patrol.engine.turn import destination
 

@@ -8,9 +8,9 @@ from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.isolation import agent as isolation
 from geo_patrol.agents.isolation.agent import IsolatedAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games, is_planner
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.games import Games
-from geo_patrol.sessions.live import LiveGame
+from geo_patrol.envs.single import SoloGeoPatrol
+from geo_patrol.game.games import Games
+from geo_patrol.play.live import LiveGame
 
 
 class Planner(RandomAgent):

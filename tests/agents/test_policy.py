@@ -29,7 +29,7 @@ from geo_patrol.agents.policy import (
     shipped_names,
     write_weights,
 )
-from geo_patrol.errors import AgentError, PolicyError
+from geo_patrol.base.errors import AgentError, PolicyError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = Widths(satellite=4, context=5, order=3, key=2)

@@ -9,12 +9,12 @@ from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.scripted import ScriptedAgent
 from geo_patrol.agents.scripted.paths import MOVE, MOVES, PRICE, UNREACHABLE, find_paths, make_paths, write_steps
-from geo_patrol.board import prograde, sector_at
+from geo_patrol.base.board import prograde, sector_at
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, NUM_SIDES, RULES, SATELLITES, records
 from geo_patrol.engine.turn import destination
-from geo_patrol.games import Games
+from geo_patrol.game.games import Games
 
 
 def masks_of(games: Games) -> NDArray[np.int8]:

@@ -10,7 +10,7 @@ from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games
 from geo_patrol.agents.scripted import Raid, RaiderAgent
 from geo_patrol.agents.search import Branches, LookaheadAgent, Search, SearchAgent, num_to_evaluate, rounds_for
-from geo_patrol.board import sector_at
+from geo_patrol.base.board import sector_at
 from geo_patrol.engine.state import (
     COLLIDE,
     ENGAGEMENT,
@@ -21,7 +21,7 @@ from geo_patrol.engine.state import (
     RADIAL_IN,
     SHOOT,
 )
-from geo_patrol.games import Games
+from geo_patrol.game.games import Games
 from geo_patrol.solving import solve, write_solution
 
 

@@ -22,8 +22,8 @@ from geo_patrol.agents.policy import (
     write_mixture,
 )
 from geo_patrol.agents.registry import fix_network, network_version
-from geo_patrol.errors import PolicyError
-from geo_patrol.game import Game
+from geo_patrol.base.errors import PolicyError
+from geo_patrol.game.game import Game
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -61,9 +61,9 @@ def own_page(tmp_path, monkeypatch):
     Requested before ``open_page``, it outlives the pages, which would note that they lost it.
     """
     pytest.importorskip("uvicorn", reason="the package installs it")
-    from geo_patrol.server import local
-    from geo_patrol.server.app import Server
-    from geo_patrol.server.tables import TableStore
+    from geo_patrol.web import local
+    from geo_patrol.web.app import Server
+    from geo_patrol.web.tables import TableStore
 
     threads = []
 

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-from geo_patrol.sides import SIDES
+from geo_patrol.base.sides import SIDES
 
 
 @contextmanager
 def serving(folder, port=0, host="127.0.0.1", own_agents=()):
     """Run a server that listens on a host; yield its address on this computer."""
     uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
-    from geo_patrol.server.app import Server
-    from geo_patrol.server.tables import TableStore
+    from geo_patrol.web.app import Server
+    from geo_patrol.web.tables import TableStore
 
     hosts = ("127.0.0.1",) if host == "127.0.0.1" else ("*",)
     app = Server(

@@ -7,7 +7,7 @@ import pytest
 from driving import check_page, commit, open_table, ordering, until
 
 from geo_patrol.agents.levels import read_levels
-from geo_patrol.server import protocol
+from geo_patrol.web import protocol
 
 ASKED = {"preset": "geo_patrol", "alpha": "level:telstar", "bravo": "level:telstar"}
 SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'
@@ -162,7 +162,7 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
         "changed": 1,
     }
     game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": ASKED, "result": result}
-    keep = "games => localStorage.setItem('geo_patrol.games', JSON.stringify(games))"
+    keep = "games => localStorage.setItem('geo_patrol.game.games', JSON.stringify(games))"
     page.evaluate(keep, [game | {"result": result | {"hinted": True}}])
     page.reload()
     page.locator("#finished li", has_text="Won").wait_for()

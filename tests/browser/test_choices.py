@@ -5,10 +5,10 @@ import json
 import pytest
 
 from geo_patrol.agents import make_agent
-from geo_patrol.browser.records import SceneEncoder, choices_record
+from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import load_config
-from geo_patrol.sessions.live import LiveGame
-from geo_patrol.sides import SIDES
+from geo_patrol.play.live import LiveGame
+from geo_patrol.web.records import SceneEncoder, choices_record
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from driving import check_page, commit, ordering, press_until, serving, until
 
-from geo_patrol.server import local, requests
+from geo_patrol.web import local, requests
 
 NAMES = ["Ada", "Ben", "Cem", "Dua", "Eva", "Fei"]
 SHORT = 'extends = "case1"\nturn_limit = 1\n'

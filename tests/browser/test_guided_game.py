@@ -3,8 +3,8 @@
 import pytest
 from driving import check_page, click_area, press_until, settle, until
 
-from geo_patrol.browser.records import attempt_record, step_record
-from geo_patrol.sessions.lesson import GameLesson
+from geo_patrol.play.lesson import GameLesson
+from geo_patrol.web.records import attempt_record, step_record
 
 STEPS = GameLesson().steps
 

@@ -8,9 +8,9 @@ import re
 import pytest
 from driving import check_page, until
 
-from geo_patrol.browser.records import game_record
-from geo_patrol.browser.replay_page import game_title, replay_page, replay_timeline
 from geo_patrol.replays import ReplayReader, read_replay
+from geo_patrol.web.records import game_record
+from geo_patrol.web.replay_page import game_title, replay_page, replay_timeline
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from driving import check_page, ordering, press_until, until
 
 from geo_patrol import load_config
-from geo_patrol.evaluation.study import load_plan
+from geo_patrol.studies.study import load_plan
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from driving import check_page, commit, open_table, ordering, until
 
 from geo_patrol.agents.levels import read_levels
-from geo_patrol.server.requests import agent_choices, game_choices
-from geo_patrol.server.tables import make_seat_agent
+from geo_patrol.web.requests import agent_choices, game_choices
+from geo_patrol.web.tables import make_seat_agent
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 

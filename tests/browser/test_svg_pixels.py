@@ -11,8 +11,8 @@ from geo_patrol import load_config, make_agent
 from geo_patrol.drawing.painter import paint_drawing, text_extent
 from geo_patrol.drawing.shapes import Text, Use
 from geo_patrol.drawing.svg import svg_text
+from geo_patrol.play.live import LiveGame
 from geo_patrol.scenes.picture import picture
-from geo_patrol.sessions.live import LiveGame
 
 SIZE = 960, 540
 BLOCK = 6

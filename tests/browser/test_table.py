@@ -20,7 +20,7 @@ from driving import (
 
 from geo_patrol import read_replay
 from geo_patrol.replays import check
-from geo_patrol.server import store
+from geo_patrol.web import store
 
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
 DANGEROUS = 'extends = "case1"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 2]]\n'

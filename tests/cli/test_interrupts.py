@@ -52,7 +52,7 @@ def test_while_code_is_compiled_or_loaded(tmp_path):
     interrupt = "lambda *_: (os.kill(os.getpid(), signal.SIGINT), print('went on'))"
     patch = (
         "import os, signal; from unittest import mock\n"
-        f"mock.patch('geo_patrol.compile_cache.CheckedCache.load_overload', {interrupt}).start()\n"
+        f"mock.patch('geo_patrol.base.compile_cache.CheckedCache.load_overload', {interrupt}).start()\n"
     )
     ran = run(patch + START, "match", "idle", "random", "-n", "2", "--save", tmp_path / "games.jsonl")
     assert (ran.returncode, ran.stdout) == (130, "")
@@ -73,7 +73,7 @@ def ending(name, number):
         ("geo_patrol.evaluation.executors.play_chunk", ["match", "idle", "random", "-n", "2", "--save", "x.jsonl"]),
         ("geo_patrol.replays.files.LineStream.write", ["match", "idle", "random", "-n", "2", "--save", "x.jsonl.gz"]),
         ("json.dump", ["match", "idle", "random", "-n", "2", "--json", "x.json"]),
-        ("geo_patrol.textplay.play_text", ["play", "--text", "--against", "random", "--save", "x.jsonl.zst"]),
+        ("geo_patrol.play.text_game.play_text", ["play", "--text", "--against", "random", "--save", "x.jsonl.zst"]),
         ("geo_patrol.cli.print._write_pdf", ["print", "--output", "x.pdf"]),
     ],
 )

@@ -26,7 +26,7 @@ ENGINE = {f"geo_patrol.engine.steps.{name}" for name in ("reset_games", "step_ga
 PLAYING = """
 from geo_patrol.cli.options import load_agent
 from geo_patrol.cli.play import GameSaver, start_game
-from geo_patrol.sessions.order_entry import OrderEntry
+from geo_patrol.play.order_entry import OrderEntry
 
 live = start_game("case1", None, (None, load_agent("scripted")), 3, has_window=False)
 GameSaver.create("games/", live)

@@ -20,8 +20,8 @@ from geo_patrol.cli.app import app
 from geo_patrol.cli.output import write_csv
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import FIRST
-from geo_patrol.game import replay_orders
-from geo_patrol.notation import read_reasons
+from geo_patrol.game.game import replay_orders
+from geo_patrol.game.notation import read_reasons
 
 
 def run(*arguments, columns=80):

@@ -103,7 +103,7 @@ def test_a_game_at_the_terminal_needs_no_home_directory():
 @pytest.mark.skipif(sys.platform == "win32", reason="users of POSIX")
 @pytest.mark.parametrize("command", ["play", "learn", "fly"])
 def test_pages_need_no_home_directory(command):
-    more = "from geo_patrol.server.local import LocalPage; LocalPage.run = lambda *_: None"
+    more = "from geo_patrol.web.local import LocalPage; LocalPage.run = lambda *_: None"
     done = run_without_home(command, "--no-browser", more=more)
     assert done.returncode == 0, done.stderr
     assert NOT_SAVED in done.stderr

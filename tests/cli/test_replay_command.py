@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
-from geo_patrol.browser import replay_page
 from geo_patrol.cli.app import app
-from geo_patrol.rendering import games, watch
-from geo_patrol.rendering.film import save_gif
+from geo_patrol.game.timeline import Timeline
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
-from geo_patrol.timeline import Timeline
+from geo_patrol.web import replay_page
+from geo_patrol.window import games, watch
+from geo_patrol.window.film import save_gif
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
@@ -332,7 +332,7 @@ def test_progress_of_a_film(played, tmp_path):
 
 
 def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
-    from geo_patrol.rendering import film
+    from geo_patrol.window import film
 
     path = tmp_path / "game.gif"
     path.write_text("old")
@@ -482,7 +482,7 @@ def test_an_agent_that_thinks_long_does_not_repeat_the_past(tmp_path, monkeypatc
         return np.zeros((1, 11), np.int64)
 
     monkeypatch.setattr(SearchAgent, "plan", plan)
-    monkeypatch.setattr("geo_patrol.textplay.play_text", lambda live: live.advance())
+    monkeypatch.setattr("geo_patrol.play.text_game.play_text", lambda live: live.advance())
     ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.startswith("search:60s (alpha) against you (bravo)")

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
 from geo_patrol.cli.app import app
+from geo_patrol.evaluation.report import Collected, relative_sector
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
-from geo_patrol.report.page import Collected, relative_sector
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 HOSTILE = "<script>alert(1)</script>'\"&$\\frac{"

@@ -9,9 +9,9 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from geo_patrol.base.versions import __version__
 from geo_patrol.cli.app import app
-from geo_patrol.evaluation import play_sweep, read_study
-from geo_patrol.versions import __version__
+from geo_patrol.studies import play_sweep, read_study
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

@@ -15,8 +15,8 @@ from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.cli.app import app
 from geo_patrol.cli.play import GameSaver, start_game
 from geo_patrol.drawing import screen
-from geo_patrol.rendering import watch
 from geo_patrol.replays import Recorder, ReplayReader, check
+from geo_patrol.window import watch
 
 
 def run(*arguments):

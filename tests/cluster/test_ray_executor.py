@@ -9,10 +9,11 @@ import pytest
 from executors import InlineExecutor
 
 from geo_patrol import AgentError, load_config
-from geo_patrol.evaluation import WorkerError, play_sprt, play_study, play_sweep, play_tournament
+from geo_patrol.evaluation import WorkerError, play_sprt, play_tournament
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker, run_tasks
 from geo_patrol.evaluation.ray_executor import RayExecutor
+from geo_patrol.studies import play_study, play_sweep
 
 ray = pytest.importorskip("ray")
 pytestmark = [

@@ -12,8 +12,8 @@ from geo_patrol import OrderError
 from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements, resolve_engagements, resolve_repeatedly
 from geo_patrol.engine.state import make_outcomes
-from geo_patrol.notation import order_codes
-from geo_patrol.verify import survival
+from geo_patrol.game.notation import order_codes
+from geo_patrol.replays.verify import survival
 
 check_board = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "check_outcomes.py"))["check_board"]
 

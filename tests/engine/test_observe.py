@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from strategies import OPEN_PRESETS, arrange, games, play_on, small
 
 from geo_patrol import Game, load_config, observation_names, preset_names
-from geo_patrol.board import adjacent_sectors, azimuth_of, ring_of, sector_at
+from geo_patrol.base.board import adjacent_sectors, azimuth_of, ring_of, sector_at
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.observe import observation_bounds
-from geo_patrol.sides import SIDES
 
 COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")
 ENGAGEMENTS = ("shoot", "collide", "guard")

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from strategies import arrange, configs, games, mirrored, opposite, play_on, random_orders, seeds, small
 
 from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, preset_names
-from geo_patrol.board import adjacent_sectors, radial_in, ring_of
+from geo_patrol.base.board import adjacent_sectors, radial_in, ring_of
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import pay_for_engagements
 from geo_patrol.engine.turn import move_satellites
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.games import Games
-from geo_patrol.notation import MOVES
-from geo_patrol.sides import SIDES
+from geo_patrol.envs.single import SoloGeoPatrol
+from geo_patrol.game.games import Games
+from geo_patrol.game.notation import MOVES
 
 few = settings(max_examples=15)
 play_seeds = st.integers(0, 2**32)

@@ -9,7 +9,7 @@ import pytest
 from strategies import arrange, small
 
 from geo_patrol import Game, OrderError, geo_patrol_v0, load_config
-from geo_patrol.board import prograde
+from geo_patrol.base.board import prograde
 
 ALWAYS = {"shoot": [1, 1], "collide": [1, 1], "guard": [1, 1]}
 NEVER = {"shoot": [0, 0], "collide": [0, 0], "guard": [0, 0]}

@@ -20,4 +20,4 @@ def test_a_missing_library_is_named_with_its_extra(adapter):
     if importlib.util.find_spec(LIBRARIES[adapter]):
         pytest.skip(f"{LIBRARIES[adapter]} is installed")
     with pytest.raises(MissingPackageError, match=rf"is not installed: pip install 'geo_patrol\[{adapter}\]'"):
-        importlib.import_module(f"geo_patrol.envs.adapters.{adapter}")
+        importlib.import_module(f"geo_patrol.adapters.{adapter}")

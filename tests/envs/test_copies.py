@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, load_config, make_vec
-from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.envs.single import SoloGeoPatrol
 
 CROWD = {"both": {"patrols": {"formation": [[0, 4]]}, "odds": {"shoot": [1.0, 1.0]}}, "extends": "king_of_the_hill"}
 MAKERS = {

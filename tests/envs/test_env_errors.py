@@ -14,7 +14,7 @@ from geo_patrol import (
     geo_patrol_v0,
     make_vec,
 )
-from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
 
 NOOPS = np.zeros(11, np.int64)

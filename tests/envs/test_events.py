@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from geo_patrol import geo_patrol_satellites_v0, geo_patrol_v0, make_vec
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.sides import SIDES
+from geo_patrol.base.sides import SIDES
+from geo_patrol.envs.single import SoloGeoPatrol
 
 EVENTS = ("shots", "hits", "losses")
 NONE = dict.fromkeys((*EVENTS, *(f"enemy_{name}" for name in EVENTS)), 0)

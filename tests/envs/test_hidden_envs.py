@@ -7,8 +7,8 @@ import pytest
 from positions import elsewhere
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.sides import SIDES
+from geo_patrol.base.sides import SIDES
+from geo_patrol.envs.single import SoloGeoPatrol
 
 CONFIG = "geo_patrol_hidden"
 NAMES = observation_names("tokens", hides_enemies=True)

@@ -23,11 +23,11 @@ from geo_patrol import (
     make_vec,
     observation_names,
 )
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.rng import GAME_STREAM, stream_keys, stream_number
-from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.evaluation import play_match
 from geo_patrol.replays import ReplayReader, check
-from geo_patrol.sides import SIDES
 
 NAMES = ("alike", "rich", "apart")
 CONFIG = load_config(

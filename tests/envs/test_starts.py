@@ -10,8 +10,8 @@ from damage import damaged
 from vector_reference import assert_same
 
 from geo_patrol import ConfigError, Game, Games, RecordingError, geo_patrol_satellites_v0, geo_patrol_v0, make_vec
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.sides import SIDES
+from geo_patrol.base.sides import SIDES
+from geo_patrol.envs.single import SoloGeoPatrol
 
 SINGLE = [geo_patrol_v0.parallel_env, geo_patrol_v0.env, geo_patrol_satellites_v0.parallel_env, SoloGeoPatrol]
 RANDOMIZED = {
@@ -168,7 +168,7 @@ def test_a_vector_environment_plays_from_a_position_as_a_gymnasium_environment_d
         (Game("case1", seed=1, overrides={"turn_limit": 3}), "and its overrides, got "),
         (played_game(phases=200), "option 'game' must go on: game 0 is over"),
         (5, "option 'game' must be a geo_patrol.Game, got 5"),
-        (Games("case1", 1), "option 'game' must be a geo_patrol.Game, got <geo_patrol.games.Games"),
+        (Games("case1", 1), "option 'game' must be a geo_patrol.Game, got <geo_patrol.game.games.Games"),
     ],
 )
 @pytest.mark.parametrize("make", SINGLE)

@@ -13,7 +13,7 @@ from vector_reference import Singles, assert_same
 
 import geo_patrol
 from geo_patrol import environment_id, make_vec, preset_names
-from geo_patrol.envs.solo import SoloGeoPatrol
+from geo_patrol.envs.single import SoloGeoPatrol
 
 MODES = ("next_step", "same_step", "disabled")
 TOKENS = {"observation": "tokens"}

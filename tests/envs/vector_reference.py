@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.parallel import ParallelGeoPatrol
-from geo_patrol.envs.solo import SoloGeoPatrol
-from geo_patrol.sides import SIDES
+from geo_patrol.envs.single import SoloGeoPatrol
 
 STATISTICS = (
     *("return", "length", "score", "enemy_score", "reasons", "outcome", "illegal_orders"),

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, load_config, play_match
-from geo_patrol.evaluation import FolderError, campaign, play_sprt, play_sweep, play_tournament
+from geo_patrol.evaluation import FolderError, campaign, play_sprt, play_tournament
 from geo_patrol.evaluation.campaign import GAMES, PLAN, digest_files
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.results import DRAW
+from geo_patrol.studies import play_sweep
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

@@ -9,14 +9,14 @@ from scipy.stats import binomtest, t
 
 from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.base.errors import AgentError
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
-from geo_patrol.errors import AgentError
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch, agent_generator, game_seed
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, REASONS, SECOND, MatchResult
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
-from geo_patrol.game import replay_orders
-from geo_patrol.notation import read_reasons
+from geo_patrol.game.game import replay_orders
+from geo_patrol.game.notation import read_reasons
 
 
 def assert_same_games(one, other, games=slice(None)):

@@ -9,7 +9,7 @@ import pytest
 
 from geo_patrol import make_agent, play_match, play_sprt, play_sweep, play_tournament
 from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.errors import MissingPackageError
+from geo_patrol.base.errors import MissingPackageError
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 
 SHORT = {"config": "case4", "overrides": {"turn_limit": 2}, "seed": 5}

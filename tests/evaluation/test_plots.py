@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from geo_patrol import play_study
-from geo_patrol.evaluation.plots import COLUMN_WIDTH, PAGE_WIDTH, _changes, study_figures
+from geo_patrol.studies.figures import COLUMN_WIDTH, PAGE_WIDTH, _changes, study_figures
 
 QUICK = {"config": "case1", "set": {"turn_limit": 2}, "games": 4, "title": "Quick"}
 

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from geo_patrol.envs.adapters.distributions import OrderDistribution
+from geo_patrol.adapters.distributions import OrderDistribution
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 
 minari = pytest.importorskip("minari")
 
-from geo_patrol import GeoPatrolError, datasets, play_match
-from geo_patrol.datasets import ReplayDataset
+from geo_patrol import GeoPatrolError, play_match
+from geo_patrol.replays import datasets
+from geo_patrol.replays.datasets import ReplayDataset
 
 # Minari asks for the author's name and address and a link to code, which only a data set to publish needs.
 pytestmark = pytest.mark.filterwarnings("ignore:`(?!eval_env).*` is set to None:UserWarning")

@@ -13,8 +13,8 @@ openenv = pytest.importorskip("openenv")
 
 import uvicorn
 
-from geo_patrol.envs.adapters.openenv import GeoPatrolEnvironment, TextAction, create_server
-from geo_patrol.textplay import TextGame
+from geo_patrol.adapters.openenv import GeoPatrolEnvironment, TextAction, create_server
+from geo_patrol.play.text_game import TextGame
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "openenv_game.py"
 

@@ -9,9 +9,9 @@ from open_spiel.python import policy
 from open_spiel.python.algorithms import exploitability, external_sampling_mccfr, ismcts, mcts
 
 from geo_patrol import ConfigError, Game, load_config, make_agent, preset_names
+from geo_patrol.adapters.openspiel import NUM_SAMPLES, read_joint_orders
 from geo_patrol.agents import SolvedAgent
 from geo_patrol.engine.state import ORDERS
-from geo_patrol.envs.adapters.openspiel import NUM_SAMPLES, read_joint_orders
 from geo_patrol.evaluation import ExactBoard
 from geo_patrol.solving import REWARDS, solve
 

@@ -14,7 +14,7 @@ with warnings.catch_warnings():  # of NumPy and PyTorch, about how the library u
     from pufferlib.pytorch import sample_logits
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.pufferlib import PufferLibEnv, PufferOrderPolicy, split_observations
+from geo_patrol.adapters.pufferlib import PufferLibEnv, PufferOrderPolicy, split_observations
 
 OPTIONS = [{}, {"observation": "tokens"}, {"opponent": {"random": 1, "scripted": 1}, "seats": "alternate"}]
 NUM_GAMES = 4

@@ -16,7 +16,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.sb3 import OrderPolicy, SB3OrderDistribution, SB3VecEnv, make_sb3_vec
+from geo_patrol.adapters.sb3 import OrderPolicy, SB3OrderDistribution, SB3VecEnv, make_sb3_vec
 
 torch.set_num_threads(1)  # tiny networks: threads would wait for each other
 SMALL = {

@@ -13,7 +13,7 @@ with warnings.catch_warnings():
     from tianshou.data import Collector, VectorReplayBuffer
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.tianshou import OrderCritic, TianshouVectorEnv, make_policy
+from geo_patrol.adapters.tianshou import OrderCritic, TianshouVectorEnv, make_policy
 
 OPTIONS = [{}, {"observation": "tokens"}, {"opponent": {"random": 1, "scripted": 1}, "seats": "alternate"}]
 NUM_GAMES = 4

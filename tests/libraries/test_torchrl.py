@@ -15,7 +15,7 @@ with warnings.catch_warnings():  # the library warns of classes of its own
     from torchrl.envs.utils import check_env_specs
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.torchrl import TorchRLEnv, make_actor
+from geo_patrol.adapters.torchrl import TorchRLEnv, make_actor
 
 OPTIONS = [
     {},

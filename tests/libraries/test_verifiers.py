@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from geo_patrol.textplay import TextGame
+from geo_patrol.play.text_game import TextGame
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "verifiers_game.py"
 

@@ -320,7 +320,7 @@ def test_names_and_titles_cannot_control_a_terminal(tmp_path):
 
 _MEASURE = r"""
 import json, re, sys
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.replays import ReplayReader
 def peak():  # of this program, not of the one that started it
     return int(re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1])

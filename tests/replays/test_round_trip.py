@@ -16,8 +16,8 @@ from strategies import configs, seeds, small
 
 from geo_patrol import Game, OrderError, RecordingError, load_config, play_match, preset_names
 from geo_patrol.agents import basic
-from geo_patrol.notation import read_reasons
-from geo_patrol.position import VISIBLE_FIELDS
+from geo_patrol.game.notation import read_reasons
+from geo_patrol.game.position import VISIBLE_FIELDS
 from geo_patrol.replays import Recorder, ReplayReader, check, play, read_replay, save_path, start, write_replays
 from geo_patrol.replays.summaries import table_rows
 

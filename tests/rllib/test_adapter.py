@@ -13,7 +13,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from geo_patrol import make_vec
-from geo_patrol.envs.adapters.rllib import MultiAgentGeoPatrol, OrderModule, RLlibOrderDistribution, ppo_config
+from geo_patrol.adapters.rllib import MultiAgentGeoPatrol, OrderModule, RLlibOrderDistribution, ppo_config
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")  # RLlib registers one for every runner
 torch.set_num_threads(1)

@@ -12,8 +12,8 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
 from geo_patrol import AgentError, make_agent, make_vec, play_match
+from geo_patrol.adapters.rllib import MultiAgentGeoPatrol, OrderModule, ppo_config
 from geo_patrol.agents.isolation.agent import IsolatedAgent, make_match_agent
-from geo_patrol.envs.adapters.rllib import MultiAgentGeoPatrol, OrderModule, ppo_config
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")
 MODULE = "learner_group/learner/rl_module/default_policy"

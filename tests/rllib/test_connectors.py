@@ -9,7 +9,7 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
-from geo_patrol.envs.adapters.rllib import ppo_config
+from geo_patrol.adapters.rllib import ppo_config
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")
 

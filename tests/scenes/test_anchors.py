@@ -6,10 +6,10 @@ import math
 import pytest
 from positions import arranged, everywhere
 
-from geo_patrol.board import ring_of
+from geo_patrol.base.board import ring_of
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.drawing.shapes import Rect
-from geo_patrol.notation import SatelliteId
+from geo_patrol.game.notation import SatelliteId
 from geo_patrol.scenes.layout import BoardGeometry, make_layout, sector_angle
 from geo_patrol.scenes.satellites import all_satellites, at_one_place, satellite_anchors, sector_anchors
 

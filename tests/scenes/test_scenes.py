@@ -12,12 +12,14 @@ import pytest
 from positions import PICTURES, snapshot_of
 
 from geo_patrol import Game, load_config
-from geo_patrol.board import ring_of
-from geo_patrol.browser.records import SceneEncoder, game_record
+from geo_patrol.base.board import ring_of
 from geo_patrol.drawing.painter import paint_drawing
 from geo_patrol.drawing.shapes import Box, Polygon, Rect, Text, Use
 from geo_patrol.drawing.svg import svg_text
-from geo_patrol.notation import Order, Satellite, SatelliteId
+from geo_patrol.game.notation import Order, Satellite, SatelliteId
+from geo_patrol.game.timeline import Timeline
+from geo_patrol.play.lesson import GameLesson, LessonSession
+from geo_patrol.play.order_entry import OrderEntry
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import make_layout, middle_angle
@@ -25,17 +27,15 @@ from geo_patrol.scenes.orders import cost_shapes, pending_order_shapes
 from geo_patrol.scenes.paper import geometry_of
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
-from geo_patrol.sessions.lesson import GameLesson, LessonSession
-from geo_patrol.sessions.order_entry import OrderEntry
-from geo_patrol.timeline import Timeline
+from geo_patrol.web.records import SceneEncoder, game_record
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
-import geo_patrol.scenes, geo_patrol.sessions
-for package in (geo_patrol.scenes, geo_patrol.sessions):
+import geo_patrol.scenes, geo_patrol.play
+for package in (geo_patrol.scenes, geo_patrol.play):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
-assert "geo_patrol.scenes.picture" in sys.modules and "geo_patrol.sessions.live" in sys.modules
+assert "geo_patrol.scenes.picture" in sys.modules and "geo_patrol.play.live" in sys.modules
 print("pygame" in sys.modules)
 """
 

@@ -10,10 +10,10 @@ from geo_patrol import Game, load_config
 from geo_patrol.agents import make_agent
 from geo_patrol.agents.policy import MixtureAgent
 from geo_patrol.agents.solved import SolvedAgent
-from geo_patrol.errors import AgentError, SolvingError
+from geo_patrol.base.errors import AgentError, SolvingError
+from geo_patrol.base.sides import SIDES
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.exploitability import ExactBoard
-from geo_patrol.sides import SIDES
 from geo_patrol.solving import Limits, estimate, read_solution, solve, write_solution
 
 CLOSE = {"goal_ring": 1, "outer_ring": 2, "inner_ring": 1}

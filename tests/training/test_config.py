@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 pytest.importorskip("torch")
 
-from geo_patrol.errors import ConfigError
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.training import TrainingConfig
 
 

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from geo_patrol.errors import ConfigError
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.training.config import METHODS, TrainingConfig, configure, parse_settings
 
 

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from geo_patrol import preset_names
 from geo_patrol.agents.policy import PolicyAgent, probabilities, score_orders
-from geo_patrol.errors import ConfigError
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.training.network import PolicyNetwork, resolve_device, sample_actions
 
 

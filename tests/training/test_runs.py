@@ -9,7 +9,7 @@ from executors import InlineExecutor
 from rich.console import Console
 
 from geo_patrol.agents.policy import read_weights
-from geo_patrol.errors import ConfigError
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.training import train_best_response, train_runs
 
 QUIET = Console(quiet=True)

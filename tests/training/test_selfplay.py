@@ -18,7 +18,7 @@ from safetensors import safe_open
 from geo_patrol import load_config, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.policy import PolicyAgent, Widths, read_weights, shapes
-from geo_patrol.errors import ConfigError, PolicyError
+from geo_patrol.base.errors import ConfigError, PolicyError
 from geo_patrol.training import selfplay, train, train_best_response, train_runs
 from geo_patrol.training.selfplay import ScalarWriter
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.errors import AgentError
 from geo_patrol.engine.legal import check_masks, sample_legal, sample_with_keys
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import NOOP
-from geo_patrol.errors import AgentError
 
 
 class StatelessAgent:

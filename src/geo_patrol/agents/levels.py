@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.policy import PolicyAgent, split_policy
+from geo_patrol.base.errors import suggest
 from geo_patrol.engine.state import NOOP
-from geo_patrol.errors import suggest
 
 
 class Level(NamedTuple):

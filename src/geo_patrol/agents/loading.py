@@ -32,8 +32,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from geo_patrol.agents.protocol import Agent, check_agent, describe_error
-from geo_patrol.errors import AgentError, suggest
-from geo_patrol.files import expand_user
+from geo_patrol.base.errors import AgentError, suggest
+from geo_patrol.base.files import expand_user
 
 _FORM = "it must be path/to/file.py:Name or module:Name, where Name is a class without arguments or an agent"
 

@@ -18,12 +18,12 @@ from geo_patrol.agents.loading import NotFoundError, find_attribute, import_file
 from geo_patrol.agents.policy import GREEDY, choose_orders, order_probabilities
 from geo_patrol.agents.protocol import describe_error
 from geo_patrol.agents.satellites import satellite_observations
-from geo_patrol.board import MAX_RING
+from geo_patrol.base.board import MAX_RING
+from geo_patrol.base.errors import AgentError, MissingPackageError, PolicyError, optional_import, show
+from geo_patrol.base.files import expand_user, read_limited
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.observe import ENCODINGS, Encoding, observation_size
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.errors import AgentError, MissingPackageError, PolicyError, optional_import, show
-from geo_patrol.files import expand_user, read_limited
 
 __all__ = ["Network", "NetworkAgent", "TorchNetwork", "is_network", "load_network"]
 
@@ -362,7 +362,7 @@ _MODULE_FILE = "class_and_ctor_args.pkl"
 
 
 class RLlibNetwork:
-    """A module of RLlib, on observations with masks as ``geo_patrol.envs.adapters.rllib`` gives them.
+    """A module of RLlib, on observations with masks as ``geo_patrol.adapters.rllib`` gives them.
 
     Args:
         module: its ``forward_inference`` returns the logits of orders as "action_dist_inputs". One that was trained with

@@ -16,11 +16,11 @@ from geo_patrol.agents.protocol import (
     takes_keys,
 )
 from geo_patrol.agents.registry import as_agent
+from geo_patrol.base.errors import AgentError
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine import rng, steps
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.errors import AgentError
-from geo_patrol.games import Games, make_outputs
-from geo_patrol.sides import SIDES
+from geo_patrol.game.games import Games, make_outputs
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from threadpoolctl import ThreadpoolController
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.scripted.script import check_observations
+from geo_patrol.base.errors import PolicyError, counted, show
+from geo_patrol.base.files import atomic_path, expand_user, read_limited
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import observe
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import GUARD, NOOP, NUM_SIDES, ORDERS, SATELLITES, SHOOT
-from geo_patrol.errors import PolicyError, counted, show
-from geo_patrol.files import atomic_path, expand_user, read_limited
-from geo_patrol.games import Games
+from geo_patrol.game.games import Games
 
 __all__ = ["MixtureAgent", "PolicyAgent"]
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.scripted.script import sample_keys
+from geo_patrol.base.errors import AgentError, show
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.observe import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.errors import AgentError, show
-from geo_patrol.game import Game
-from geo_patrol.games import Games
-from geo_patrol.sides import SIDES
+from geo_patrol.game.game import Game
+from geo_patrol.game.games import Games
 
 _MAX_MESSAGE = 300
 

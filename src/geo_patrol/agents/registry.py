@@ -14,8 +14,8 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, Scripted
 from geo_patrol.agents.scripted.script import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, Search, SearchAgent, read_search, split_search
 from geo_patrol.agents.solved import read_solved
+from geo_patrol.base.errors import suggest
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.errors import suggest
 
 
 class _AgentKind(NamedTuple):

@@ -18,15 +18,15 @@ from geo_patrol.agents.scripted import Raid, ScriptedAgent
 from geo_patrol.agents.scripted.paths import Paths, find_table, path_costs_of
 from geo_patrol.agents.scripted.raiders import RaidPlan, make_raid_plan, order_side, raid_tactics
 from geo_patrol.agents.scripted.script import describe_parameters, read_parameters, sample_keys
+from geo_patrol.base.errors import show
+from geo_patrol.base.jit import jit, jitable, jitable_call
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.legal import check_masks, count_legal, nth_legal, write_legal_orders
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.turn import play_orders, winner_of
-from geo_patrol.errors import show
-from geo_patrol.game import Game
-from geo_patrol.jit import jit, jitable, jitable_call
-from geo_patrol.notation import PHASES
-from geo_patrol.sides import SIDES
+from geo_patrol.game.game import Game
+from geo_patrol.game.notation import PHASES
 
 __all__ = ["Advice", "Critic", "LookaheadAgent", "Search", "SearchAgent", "Searcher"]
 

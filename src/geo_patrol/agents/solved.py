@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.basic import StatelessPlanner
+from geo_patrol.base.errors import AgentError, SolvingError
+from geo_patrol.base.files import expand_user
 from geo_patrol.engine.state import NOOP, SATELLITES
-from geo_patrol.errors import AgentError, SolvingError
-from geo_patrol.files import expand_user
-from geo_patrol.game import Game
+from geo_patrol.game.game import Game
 from geo_patrol.solving import REWARDS, GameSolution, Reward, Strategy, read_solution
 
 SCORE = ",score"

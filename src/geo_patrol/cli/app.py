@@ -54,7 +54,7 @@ app = Commands(
 
 def _print_version(requested: bool) -> None:
     if requested:
-        from geo_patrol.versions import __version__
+        from geo_patrol.base.versions import __version__
 
         print(f"geo-patrol {__version__}")
         raise typer.Exit

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geo_patrol.base.sides import SIDES
 from geo_patrol.cli.output import InputError, bad_input, plain_errors, plain_table, print_table
-from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ def print_presets() -> None:
 
 def _print_tables(console: "Console", presets: "dict[str, GameConfig]") -> None:
     """Print the names of all presets, and the values in which most of them differ."""
-    from geo_patrol.registration import environment_id
+    from geo_patrol.envs.registration import environment_id
 
     names = plain_table("preset", "title", "Gymnasium id")
     values = plain_table("preset", numbers=("rings", "goal", "alpha's Patrols", "bravo's Patrols", "win at", "turns"))
@@ -169,8 +169,8 @@ def warmup() -> None:
     The first use of the package compiles what it needs, which takes up to a minute. Run this where that should
     not happen: when an image is built, before tests in parallel, before a class. It takes a second where all is compiled.
     """
-    from geo_patrol.compile_cache import CACHE_FOLDER
-    from geo_patrol.warmup import warmup as compile_pieces
+    from geo_patrol.base.compile_cache import CACHE_FOLDER
+    from geo_patrol.cli.warmup import warmup as compile_pieces
 
     for name, seconds in compile_pieces():
         print(f"{name}: ready after {seconds:.1f} s")

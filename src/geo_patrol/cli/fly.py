@@ -13,7 +13,7 @@ from geo_patrol.cli.output import InputError, bad_input, check_outputs, output_f
 if TYPE_CHECKING:
     from geo_patrol.drawing.shapes import Drawing
     from geo_patrol.flight import Flight, Mission, Solution
-    from geo_patrol.server.app import Server
+    from geo_patrol.web.app import Server
 
 _SUFFIXES = (".svg", ".pdf", ".png")
 _TEXT_HELP = """\
@@ -144,7 +144,7 @@ def _fly(mission: "Mission", solve: bool, max_states: int | None, orders: str | 
 def _open_page(mission: "Mission", *, has_browser: bool, port: int) -> None:
     """Let the user fly in the browser, with hints."""
     from geo_patrol.cli.serve import check_pages, open_page
-    from geo_patrol.warmup import compile_flight_games
+    from geo_patrol.cli.warmup import compile_flight_games
 
     check_pages("; at the terminal: geo-patrol fly --text")
 
@@ -192,10 +192,10 @@ def print_solution(solution: "Solution") -> None:
 
 def play_text(flight: "Flight") -> "Flight":
     """Let the user fly by typing orders until they quit or standard input ends; return the flight."""
-    from geo_patrol.errors import OrderError
+    from geo_patrol.base.errors import OrderError
     from geo_patrol.flight.best import best_known
     from geo_patrol.flight.flight import heading_text, map_text, result_text
-    from geo_patrol.textplay import read_command
+    from geo_patrol.play.text_game import read_command
 
     best = best_known(flight.mission)
 
@@ -219,7 +219,7 @@ def _execute(flight: "Flight", words: str) -> "Flight":
     """Execute a line of input, print its result, and return the flight after it."""
     from geo_patrol.flight import Flight
     from geo_patrol.flight.flight import log_text, map_text, score_text
-    from geo_patrol.textplay import read_command
+    from geo_patrol.play.text_game import read_command
 
     match read_command(words):
         case "help":

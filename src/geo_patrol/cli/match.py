@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geo_patrol.base.versions import versions
 from geo_patrol.cli import options
 from geo_patrol.cli.options import MatchOptions, open_workers
 from geo_patrol.cli.output import (
@@ -20,7 +21,6 @@ from geo_patrol.cli.output import (
     write_csv,
     write_json,
 )
-from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,8 +134,8 @@ def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | Non
 
 
 def _print_first_game(result: "MatchResult") -> None:
-    from geo_patrol.game import Game, replay_orders
-    from geo_patrol.textplay import game_text
+    from geo_patrol.game.game import Game, replay_orders
+    from geo_patrol.play.text_game import game_text
 
     first, second = result.agents
     seed = int(result.seeds[0])

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from geo_patrol.base.errors import GeoPatrolError, optional_import
+from geo_patrol.base.files import atomic_path, expand_user
 from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_folder, check_output, progress_bar, write_json
-from geo_patrol.errors import GeoPatrolError, optional_import
-from geo_patrol.files import atomic_path, expand_user
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,9 +191,9 @@ class MatchOptions:
         Raises:
             InputError: an option is invalid, or the JSON file cannot be written.
         """
+        from geo_patrol.base.arguments import check_seed
         from geo_patrol.config.presets import load_config
         from geo_patrol.evaluation.match import check_games
-        from geo_patrol.games import check_seed
 
         with bad_input():
             check_games(self.games)

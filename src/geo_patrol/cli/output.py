@@ -1,6 +1,6 @@
 """Errors and interrupts of commands: one line on standard error and an exit status, without a traceback.
 
-Only the errors of ``geo_patrol.errors``, errors of the operating system and Ctrl-C are reported that way. Any other
+Only the errors of ``geo_patrol.base.errors``, errors of the operating system and Ctrl-C are reported that way. Any other
 exception is a bug and keeps its traceback.
 """
 
@@ -25,8 +25,8 @@ from pydantic_core import PydanticSerializationError
 from typer.core import TyperCommand, TyperOption
 
 import geo_patrol_command
-from geo_patrol.errors import AgentError, GeoPatrolError, optional_import
-from geo_patrol.files import atomic_path, atomic_write, remove_temporary_files
+from geo_patrol.base.errors import AgentError, GeoPatrolError, optional_import
+from geo_patrol.base.files import atomic_path, atomic_write, remove_temporary_files
 from geo_patrol_command import INTERRUPTED, SIGNALLED
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 import typer
 
+from geo_patrol.base.errors import suggest
+from geo_patrol.base.sides import SIDES
 from geo_patrol.cli.options import (
     ANY_AGENT,
     ConfigOption,
@@ -20,19 +22,17 @@ from geo_patrol.cli.options import (
     user_path,
 )
 from geo_patrol.cli.output import InputError, bad_input, plain_errors
-from geo_patrol.errors import suggest
-from geo_patrol.sides import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from geo_patrol.agents import Agent
+    from geo_patrol.base.sides import Side
     from geo_patrol.config.schema import GameConfig
-    from geo_patrol.game import Phase
+    from geo_patrol.game.game import Phase
+    from geo_patrol.play.live import LiveGame
     from geo_patrol.replays import Recorder, Replay
-    from geo_patrol.server.app import Server
-    from geo_patrol.sessions.live import LiveGame
-    from geo_patrol.sides import Side
+    from geo_patrol.web.app import Server
 
 
 PERSON = "person"
@@ -62,10 +62,10 @@ def start_game(
         InputError: an argument is wrong.
         NoScreenError: there is no screen.
     """
+    from geo_patrol.base.arguments import check_seed
     from geo_patrol.config.presets import load_config
     from geo_patrol.evaluation.match import warm_up
-    from geo_patrol.games import check_seed
-    from geo_patrol.sessions.live import LiveGame
+    from geo_patrol.play.live import LiveGame
 
     with bad_input():
         resolved = load_config(config, overrides)
@@ -258,7 +258,7 @@ def play(
 
         _, resolved = _read_new(side, against, config, overrides, seed)
         if resolved.hides_enemies:
-            from geo_patrol.warmup import compile_hidden_enemies
+            from geo_patrol.cli.warmup import compile_hidden_enemies
 
             pieces.append(("hidden enemies", compile_hidden_enemies))
         if is_user_defined(against):
@@ -278,8 +278,8 @@ def _read_new(
     side: str, against: str, config: str, overrides: list[str] | None, seed: int | None
 ) -> "tuple[Agent | None, GameConfig]":
     """Check what a new game is asked for with; return its agent, None for a person, and its configuration."""
+    from geo_patrol.base.arguments import check_seed
     from geo_patrol.config.presets import load_config
-    from geo_patrol.games import check_seed
 
     if side not in SIDES:
         raise InputError(f"--as must be alpha or bravo, got {side}")
@@ -299,7 +299,7 @@ def _open_table(
 ) -> str:
     """Open a table; return the address of the seat of a person, or of the seats of two."""
     from geo_patrol.config.presets import load_config
-    from geo_patrol.server.tables import NewTable
+    from geo_patrol.web.tables import NewTable
 
     alpha, bravo = ("link" if other == side or against == PERSON else against for other in SIDES)
     new = NewTable(seed=seed, alpha=alpha, bravo=bravo)
@@ -370,7 +370,7 @@ def _refuse_beside_resume(asked: list[str]) -> None:
 
 def _play(saver: GameSaver, stack: ExitStack) -> None:
     """Play at the terminal, close the stack, and say where the game is if it is still there."""
-    from geo_patrol.textplay import Quit, play_text
+    from geo_patrol.play.text_game import Quit, play_text
 
     alpha, bravo = saver.live.timeline.names
     try:
@@ -404,7 +404,7 @@ def watch(
     """
     agents = load_agent(alpha), load_agent(bravo)
     live = start_game(config, overrides, agents, seed)
-    from geo_patrol.rendering.watch import watch as show
+    from geo_patrol.window.watch import watch as show
 
     if save is None:
         show(live.timeline, live.advance, live.title)

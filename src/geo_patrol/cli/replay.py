@@ -25,9 +25,9 @@ from geo_patrol.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from geo_patrol.game.timeline import Timeline
     from geo_patrol.replays import Replay, ReplayReader
     from geo_patrol.replays.summaries import Rows
-    from geo_patrol.timeline import Timeline
 
 
 _MIN_SIZE, _MAX_SIZE = (320, 240), (7680, 4320)
@@ -189,9 +189,9 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
     """Write a page of all games, or of one; return whether they follow the rules."""
     from itertools import islice
 
-    from geo_patrol.browser.replay_page import MAX_GAMES, replay_page
     from geo_patrol.replays import read_replay
     from geo_patrol.replays.files import game_title
+    from geo_patrol.web.replay_page import MAX_GAMES, replay_page
 
     rest = iter(reader) if number is None else iter([read_replay(reader, number)])
     are_right = []
@@ -221,8 +221,8 @@ def _timeline(replay: "Replay") -> "tuple[Timeline, bool]":
 
 def _print_game(reader: "ReplayReader", number: int) -> bool:
     """Print a game turn by turn; return whether it follows the rules."""
+    from geo_patrol.play.text_game import game_text
     from geo_patrol.replays import read_replay
-    from geo_patrol.textplay import game_text
 
     replay = read_replay(reader, number)
     alpha, bravo = replay.agents
@@ -236,8 +236,8 @@ def _print_game(reader: "ReplayReader", number: int) -> bool:
 def _watch(reader: "ReplayReader", number: int) -> bool:
     """Show the games of a file in a window; return whether those that were shown follow the rules."""
     from geo_patrol.drawing.screen import NoScreenError
-    from geo_patrol.rendering.games import watch_games
     from geo_patrol.replays.files import GameList
+    from geo_patrol.window.games import watch_games
 
     games = GameList(reader)
     try:
@@ -269,8 +269,8 @@ class _Pictures:
         Raises:
             InputError: the game has no such turn, or the size does not suit it.
         """
-        from geo_patrol.rendering.film import save_gif, save_mp4, save_picture
         from geo_patrol.replays import read_replay
+        from geo_patrol.window.film import save_gif, save_mp4, save_picture
 
         timeline, is_right = _timeline(read_replay(reader, number))
         with bad_input():
@@ -333,8 +333,8 @@ def report(
     """
     check_outputs({"--output": output}, files)
     with output_file(output) as stream:
+        from geo_patrol.evaluation.report import write_report
         from geo_patrol.replays import ReplayReader
-        from geo_patrol.report import write_report
 
         readers = [ReplayReader(file) for file in files]
         heading = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
@@ -363,6 +363,6 @@ def verify(
 
     Exit status 1 if anything differs or cannot be read.
     """
-    from geo_patrol.verify import verify as verify_files
+    from geo_patrol.replays.verify import verify as verify_files
 
     verify_files(files)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from geo_patrol.base.errors import GeoPatrolError, optional_import, show
 from geo_patrol.cli.options import ANY_AGENT, load_agent, user_path
 from geo_patrol.cli.output import InputError, plain_errors
-from geo_patrol.errors import GeoPatrolError, optional_import, show
 
 if TYPE_CHECKING:
-    from geo_patrol.server.app import Server
+    from geo_patrol.web.app import Server
 
 _MAX_OWN_TABLES = 400
 """Games in progress on one's own page, which may be opened to others: a quarter as many can be opened in an hour."""
@@ -60,10 +60,10 @@ def serve(
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
     check_pages()
-    from geo_patrol.server.app import Server
-    from geo_patrol.server.requests import LOCAL_HOSTS, is_local
-    from geo_patrol.server.tables import TableStore
-    from geo_patrol.warmup import compile_flight_games, compile_hidden_enemies, compile_search
+    from geo_patrol.cli.warmup import compile_flight_games, compile_hidden_enemies, compile_search
+    from geo_patrol.web.app import Server
+    from geo_patrol.web.requests import LOCAL_HOSTS, is_local
+    from geo_patrol.web.tables import TableStore
 
     host = _read_host("--host", host, "an address of this computer, such as 127.0.0.1, or 0.0.0.0 for all of them")
     if "*" in host:
@@ -102,7 +102,7 @@ def check_pages(otherwise: str = "") -> None:
 
 
 def _read_host(option: str, text: str, what: str) -> str:
-    from geo_patrol.server.requests import read_host, similar_host
+    from geo_patrol.web.requests import read_host, similar_host
 
     host = read_host(text)
     if host is None:
@@ -116,8 +116,8 @@ def _run(app: Any, host: str, port: int, note: str) -> None:
     """Serve an application until the process is ended; print its address and a note once the port is its own."""
     import uvicorn
 
-    from geo_patrol.server.local import bind, web_server
-    from geo_patrol.server.requests import ALL_INTERFACES, network_address
+    from geo_patrol.web.local import bind, web_server
+    from geo_patrol.web.requests import ALL_INTERFACES, network_address
 
     config = web_server(app, host, port)
     bound = bind(config)
@@ -155,10 +155,7 @@ def open_page(
     Raises:
         GeoPatrolError: what is to be opened first is wrong.
     """
-    from geo_patrol.server.app import Server
-    from geo_patrol.server.local import LocalPage, open_browser, page_address, running_address
-    from geo_patrol.server.tables import TableStore
-    from geo_patrol.warmup import (
+    from geo_patrol.cli.warmup import (
         compile_flight_games,
         compile_hidden_enemies,
         compile_opponents,
@@ -166,6 +163,9 @@ def open_page(
         compile_search,
         compile_warnings,
     )
+    from geo_patrol.web.app import Server
+    from geo_patrol.web.local import LocalPage, open_browser, page_address, running_address
+    from geo_patrol.web.tables import TableStore
 
     with ExitStack() as stack:
         data = folder or games_folder(stack)
@@ -262,7 +262,7 @@ def join(
     if text and command is None:
         raise InputError("--text is for programs: it needs --command COMMAND")
     check_pages()
-    from geo_patrol.server.client import is_class_link, seats
+    from geo_patrol.web.client import is_class_link, seats
 
     played = None if agent is None else load_agent(agent)
     called = name or (played.name if played is not None else str(command)[:40])
@@ -279,8 +279,8 @@ def join(
 
 def _play_seat(link: str, name: str, agent: Any, command: str | None, *, text: bool) -> bool:
     """Play a seat with an agent, or with a program; return whether the game is over, or else the seat was lost."""
-    from geo_patrol.games import fresh_seed
-    from geo_patrol.server.client import AgentPlayer, Client, ProgramPlayer, play_seat
+    from geo_patrol.base.arguments import fresh_seed
+    from geo_patrol.web.client import AgentPlayer, Client, ProgramPlayer, play_seat
 
     if command is None:
         player = AgentPlayer(agent, fresh_seed())

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from geo_patrol.base.errors import OrderError
+from geo_patrol.base.sides import SIDES
+from geo_patrol.base.versions import versions
 from geo_patrol.cli import options, output
-from geo_patrol.errors import OrderError
-from geo_patrol.sides import SIDES
-from geo_patrol.versions import versions
 
 if TYPE_CHECKING:
-    from geo_patrol.game import Game, OutcomeDistribution
-    from geo_patrol.notation import Orders
+    from geo_patrol.game.game import Game, OutcomeDistribution
+    from geo_patrol.game.notation import Orders
     from geo_patrol.solving import GameSolution
 
 
@@ -143,8 +143,8 @@ def odds(
 
 def _read_saved(file: Path, turn: int | None) -> "Game":
     """Return a saved game."""
-    from geo_patrol.files import read_limited
-    from geo_patrol.game import Game
+    from geo_patrol.base.files import read_limited
+    from geo_patrol.game.game import Game
 
     if turn is not None:
         raise output.InputError(f"--turn {turn}: a saved game is a single position")
@@ -201,7 +201,7 @@ def _summarize(position: "Game", distribution: "OutcomeDistribution") -> dict[st
 
 def _print_odds(position: "Game", orders: "tuple[Orders, ...]", results: dict[str, Any]) -> None:
     """Print two tables: of satellites, and of the most likely results."""
-    from geo_patrol.notation import read_orders
+    from geo_patrol.game.notation import read_orders
 
     texts = ["; ".join(map(str, read_orders(own))) or "no orders" for own in orders]
     console = output.print_heading(

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from geo_patrol.evaluation import study as studies
-    from geo_patrol.evaluation.study import Study
-    from geo_patrol.evaluation.study_file import StudyFile, StudyPlan
+    from geo_patrol.studies import study as studies
+    from geo_patrol.studies.study import Study
+    from geo_patrol.studies.study_file import StudyFile, StudyPlan
 
 study = output.Commands(
     no_args_is_help=True,
@@ -106,7 +106,7 @@ def run_study(
     --out DIR stores games and tables (CSV, JSON; Parquet with the extra study). The same command resumes a study that was
     interrupted, and plays only what is new if the file has got further questions or values.
     """
-    from geo_patrol.evaluation.study import load_plan
+    from geo_patrol.studies.study import load_plan
 
     _play(load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
@@ -139,7 +139,7 @@ def sweep(
     VALUES: 60,80,100 or 0..4 (all integers) or 0..1..0.25 (with a step), or relative: +10%,+20%.
     """
     from geo_patrol.evaluation.campaign import read_seed
-    from geo_patrol.evaluation.study import plan_sweep
+    from geo_patrol.studies.study import plan_sweep
 
     with output.bad_input():
         plan = plan_sweep(agents, vary, config, overrides or [], games, read_seed(seed, out))
@@ -269,7 +269,7 @@ def ranking(
     prints_all: _All = False,
 ) -> None:
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
-    from geo_patrol.evaluation.study_file import parse_ranges
+    from geo_patrol.studies.study_file import parse_ranges
 
     factors = parse_ranges(vary)
     if len(factors) < 2:
@@ -286,7 +286,7 @@ def ranking(
 
 
 def _factor(vary: str) -> dict[str, Any]:
-    from geo_patrol.evaluation.study_file import parse_range
+    from geo_patrol.studies.study_file import parse_range
 
     return dict([parse_range(vary, is_search=True)])
 
@@ -301,8 +301,8 @@ def _plan_question(
 ) -> "StudyPlan":
     """Return the study of a single question, which is its title."""
     from geo_patrol.config.toml_files import parse_overrides
-    from geo_patrol.evaluation.questions import question_title
-    from geo_patrol.evaluation.study import load_plan
+    from geo_patrol.studies.questions import question_title
+    from geo_patrol.studies.study import load_plan
 
     data = {
         "title": question["kind"],
@@ -328,7 +328,7 @@ def _parse_options(data: "dict[str, Any]") -> "StudyFile":
         InputError: an option is invalid.
     """
     from geo_patrol.config.schema import FaultsError
-    from geo_patrol.evaluation.study_file import parse_study
+    from geo_patrol.studies.study_file import parse_study
 
     try:
         return parse_study(data, "options")
@@ -358,7 +358,7 @@ def _play(
     ``tables`` are the files of the options ``--csv`` and ``--parquet``.
     """
     from geo_patrol.evaluation.campaign import check_options
-    from geo_patrol.evaluation.study import play_study
+    from geo_patrol.studies.study import play_study
 
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
     targets = {"--json": json, **(tables or {})}
@@ -415,7 +415,7 @@ def _write_files(out: Path, result: "Study") -> None:
 
 
 def _print_estimate(plan: "StudyPlan", processes: int | None, move_time: float) -> None:
-    from geo_patrol.evaluation.study import estimate_study
+    from geo_patrol.studies.study import estimate_study
 
     estimate = estimate_study(plan, processes, move_time)
     print(f"{plan.file.title}")
@@ -449,8 +449,8 @@ def compare(
     Both vary the same factors; cells are aligned by scenario, values of factors and agents. Where the seeds are the same, the
     differences are paired game by game.
     """
-    from geo_patrol.evaluation import compare_studies, read_study
-    from geo_patrol.evaluation.questions import MEASURES
+    from geo_patrol.studies import compare_studies, read_study
+    from geo_patrol.studies.questions import MEASURES
 
     output.check_outputs({"--csv": csv, "--json": json})
     chosen = tuple(dict.fromkeys(measure or ("alpha wins", "margin", "turns")))
@@ -471,10 +471,10 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
     from rich.text import Text
 
     from geo_patrol.config.toml_files import value_text
-    from geo_patrol.evaluation import compare_settings
-    from geo_patrol.evaluation.questions import difference_text
-    from geo_patrol.evaluation.study import is_rate
-    from geo_patrol.evaluation.study_file import in_words
+    from geo_patrol.studies import compare_settings
+    from geo_patrol.studies.questions import difference_text
+    from geo_patrol.studies.study import is_rate
+    from geo_patrol.studies.study_file import in_words
 
     titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
     console = output.print_heading(titles, f"differences with 95% intervals, {_pairing(both, rows)}")
@@ -522,13 +522,13 @@ def _pairing(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> str:
 
 
 def _figure(measure: str, value: float) -> str:
-    from geo_patrol.evaluation.study import is_rate
+    from geo_patrol.studies.study import is_rate
 
     return f"{value:.1%}" if is_rate(measure) else f"{value:z.1f}"
 
 
 def _agents(alpha: str, bravo: str) -> str:
-    from geo_patrol.evaluation.plots import short_names
+    from geo_patrol.studies.figures import short_names
 
     return " / ".join(short_names([alpha, bravo]))
 
@@ -562,9 +562,9 @@ def report(
     ] = 7.2,
 ) -> None:
     """Write one HTML page about a study that needs neither network nor command line, and its figures as SVG and PDF."""
-    from geo_patrol.evaluation import read_study
-    from geo_patrol.evaluation.plots import COLUMN_WIDTH, PAGE_WIDTH, study_figures
-    from geo_patrol.report import write_study_report
+    from geo_patrol.studies import read_study
+    from geo_patrol.studies.figures import COLUMN_WIDTH, PAGE_WIDTH, study_figures
+    from geo_patrol.studies.report import write_study_report
 
     page = target or folder / "report.html"
     drawn, result = figures or folder / "figures", read_study(folder)
@@ -619,7 +619,7 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
 
 def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
     """Yield the table of every pair of agents with its title; of a single cell, one table of all pairs."""
-    from geo_patrol.evaluation.study_file import short_pair
+    from geo_patrol.studies.study_file import short_pair
 
     plan, pairs = result.plan, result.plan.file.agents
     is_asked = any(question.kind != "ranking" for question in plan.file.question)  # about what the tables do not vary
@@ -635,9 +635,9 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.config.toml_files import value_text
-    from geo_patrol.evaluation.study import summarise_games
-    from geo_patrol.evaluation.study_agents import join_versions
-    from geo_patrol.evaluation.study_file import in_words
+    from geo_patrol.studies.study import summarise_games
+    from geo_patrol.studies.study_agents import join_versions
+    from geo_patrol.studies.study_file import in_words
 
     plan = result.plan
     table = output.plain_table()

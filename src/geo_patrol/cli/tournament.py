@@ -46,7 +46,7 @@ def tournament(
     Prints Bradley-Terry ratings with 95% intervals, win rates of every pairing from both sides, and the mixed equilibrium.
     An agent that raises, hangs or dies loses its running games and is listed at the end.
     """
-    from geo_patrol.errors import optional_import
+    from geo_patrol.base.errors import optional_import
     from geo_patrol.evaluation import play_tournament
     from geo_patrol.evaluation.tournament import check_names
 
@@ -73,7 +73,7 @@ def tournament(
 
 def write_tournament_files(out: Path, result: "Tournament") -> None:
     """Write the tables as CSV, and plots."""
-    from geo_patrol.evaluation.plots import tournament_figure
+    from geo_patrol.studies.figures import tournament_figure
 
     output.write_csv(str(out / "ratings.csv"), result.rows("ratings"))
     output.write_csv(str(out / "pairings.csv"), result.rows("pairings"))
@@ -82,7 +82,7 @@ def write_tournament_files(out: Path, result: "Tournament") -> None:
 
 def print_tournament(result: "Tournament", source: str) -> None:
     """Print ratings, pairings, win rates of alpha against bravo, the equilibrium, and the agents' errors."""
-    from geo_patrol.evaluation.plots import short_names
+    from geo_patrol.studies.figures import short_names
 
     names = short_names(result.agents)
     heading = f"{len(result.agents)} agents, {result.games:,} games per pairing"

@@ -1,1 +1,1 @@
-"""Game configurations: schema, presets, and loading from TOML files."""
+"""Configurations: their schema, the presets, TOML files."""

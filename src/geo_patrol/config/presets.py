@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from geo_patrol.base.errors import ConfigError, show
+from geo_patrol.base.sides import SIDES
 from geo_patrol.config.schema import GameConfig, faults_of, refuse
 from geo_patrol.config.toml_files import (
     MAX_DEPTH,
@@ -23,8 +25,6 @@ from geo_patrol.config.toml_files import (
     value_at,
     value_text,
 )
-from geo_patrol.errors import ConfigError, show
-from geo_patrol.sides import SIDES
 
 __all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config"]
 

@@ -23,10 +23,10 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from geo_patrol.board import MAX_RING
+from geo_patrol.base.board import MAX_RING
+from geo_patrol.base.errors import ConfigError, counted, printable, show
+from geo_patrol.base.validation import fault_message
 from geo_patrol.config.toml_files import Choice, Range, count_choices, has_ranges, is_range_table, merge, to_plain
-from geo_patrol.errors import ConfigError, counted, printable, show
-from geo_patrol.validation import fault_message
 
 _MAX_FAULTS = 20
 _VALID_BY_TYPE = {

@@ -14,8 +14,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from geo_patrol.errors import ConfigError, show, suggest
-from geo_patrol.files import expand_user, read_limited
+from geo_patrol.base.errors import ConfigError, show, suggest
+from geo_patrol.base.files import expand_user, read_limited
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from geo_patrol.base.errors import optional_import
 from geo_patrol.drawing.shapes import (
     Box,
     Circle,
@@ -21,7 +22,6 @@ from geo_patrol.drawing.shapes import (
     Use,
 )
 from geo_patrol.drawing.sheet import Paper, fit
-from geo_patrol.errors import optional_import
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

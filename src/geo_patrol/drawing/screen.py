@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import pygame
 
-from geo_patrol.errors import GeoPatrolError
+from geo_patrol.base.errors import GeoPatrolError
 
 Event: TypeAlias = "pygame.event.Event"
 

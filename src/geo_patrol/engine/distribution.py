@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.errors import OrderError
 from geo_patrol.engine.engagement import (
     GUARD_DECAY,
     attack_probability,
@@ -36,7 +37,6 @@ from geo_patrol.engine.state import (
     copy_records,
     records,
 )
-from geo_patrol.errors import OrderError
 
 MAX_BRANCHES = 1_000_000
 """Random branches that are followed at most; an engagement that has more is refused."""

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine import state
 from geo_patrol.engine.rng import random_below, random_unit
-from geo_patrol.jit import jit, jitable, jitable_call
 
 GUARD_DECAY = 0.5
 """Factor by which the probability of a guard falls with each attack that it meets in a phase, intercepted or not."""

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.board import prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine import state
 from geo_patrol.engine.rng import mix, stream_number
-from geo_patrol.jit import jit, jitable, jitable_call
 
 NOOP_ALONE = 1 << state.NOOP
 """The set of absent and inactive satellites, and of all satellites of a finished game."""

@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.jit import jitable
 from geo_patrol.config import schema
 from geo_patrol.engine import state
 from geo_patrol.engine.sight import phase_number
-from geo_patrol.jit import jitable
 
 Encoding: TypeAlias = Literal["onehot", "tokens"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)

@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.jit import jit, jitable
 from geo_patrol.engine.state import Record
-from geo_patrol.jit import jit, jitable
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLY_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import EARTH, sector_at
+from geo_patrol.base.board import EARTH, sector_at
+from geo_patrol.base.errors import show
+from geo_patrol.base.jit import jit, jitable, jitable_call
+from geo_patrol.base.sides import SIDES as SIDE_NAMES
 from geo_patrol.config.schema import GameConfig, SideConfig
 from geo_patrol.config.toml_files import Choice, Range
 from geo_patrol.engine import state
 from geo_patrol.engine.observe import write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.turn import fuel_points
-from geo_patrol.errors import show
-from geo_patrol.jit import jit, jitable, jitable_call
-from geo_patrol.sides import SIDES as SIDE_NAMES
 
 FULL_FLEET_POINTS = 100
 """Points that a full fleet of Patrols is worth with an automatic weight."""

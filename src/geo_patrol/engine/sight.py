@@ -12,9 +12,9 @@ its legal orders. These follow from the game, but tell nothing more: only an ene
 its own satellites matters for them, and the sensor range is at least 1.
 """
 
-from geo_patrol.board import EARTH, are_within
+from geo_patrol.base.board import EARTH, are_within
+from geo_patrol.base.jit import jitable, jitable_call
 from geo_patrol.engine import state
-from geo_patrol.jit import jitable, jitable_call
 
 _FLEET = (1 << state.SATELLITES) - 1
 """All satellites of a side, as bits."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.jit import jitable
+from geo_patrol.base.jit import jitable
 
 NUM_SIDES = 2
 SATELLITES = 11

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine.legal import sample_side, sample_sides, write_legal_orders, write_mask
 from geo_patrol.engine.observe import (
     NUM_SIGHT_FEATURES,
@@ -43,7 +44,6 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.turn import play_orders, winner_of
-from geo_patrol.jit import jit, jitable, jitable_call
 
 EPISODE = np.dtype(
     [

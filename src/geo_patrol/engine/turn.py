@@ -8,11 +8,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import EARTH, are_adjacent, prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.board import EARTH, are_adjacent, prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import play_engagement
 from geo_patrol.engine.sight import find_involved, look
-from geo_patrol.jit import jit, jitable, jitable_call
 
 # Movement
 

@@ -11,6 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 from pydantic import Field, FiniteFloat
 
+from geo_patrol.base.errors import RecordingError
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import SATELLITES
@@ -19,9 +20,8 @@ from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
-from geo_patrol.errors import RecordingError
-from geo_patrol.game import Game
-from geo_patrol.position import SavedData, check_saved
+from geo_patrol.game.game import Game
+from geo_patrol.game.position import SavedData, check_saved
 
 _Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Numbers = dict[str, FiniteFloat]

@@ -8,12 +8,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from geo_patrol.base.arguments import check_choice
+from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.errors import show, suggest
-from geo_patrol.games import Games
+from geo_patrol.game.games import Games
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
@@ -36,42 +37,9 @@ class GameOptions(TypedDict, total=False):
 MAX_THREADS = 256
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise ValueError for a value that is not among the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {show(value)}")
-
-
-def check_names(options: Mapping[str, Any], kind: type[Any], *others: str) -> None:
-    """Raise ValueError for keyword arguments that a ``TypedDict`` does not have; ``others`` are listed before its names."""
-    known = (*others, *kind.__annotations__)
-    for name in options:
-        if name not in kind.__annotations__:
-            raise ValueError(
-                f"unexpected keyword argument {name!r}{suggest(name, known)}; there are {', '.join(known)}"
-            )
-
-
 def copy_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of an environment for copies of it, which get its configuration as it is, overrides included."""
     return {name: deepcopy(value) for name, value in options.items() if name != "overrides"}
-
-
-def read_options(options: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return the options of a reset; the one named "options", which PettingZoo's conformance tests pass, has no effect.
-
-    Raises:
-        ValueError: they are no dict, or one is not known.
-    """
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise ValueError(f"options must be a dict, such as {{{known[0]!r}: ..}}, got {show(options)}")
-    for name in options:
-        if name not in (*known, "options"):
-            hint = suggest(name, known) if isinstance(name, str) else ""
-            raise ValueError(f"there is no option {show(name)} of reset{hint}; there are {', '.join(known)}")
-    return options
 
 
 def check_start(option: str, games: Games, config: GameConfig) -> Games:

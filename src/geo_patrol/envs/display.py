@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from geo_patrol.envs.episodes import SingleGame
 
 if TYPE_CHECKING:
-    from geo_patrol.game import Game
-    from geo_patrol.rendering.viewer import Viewer
-    from geo_patrol.sides import Side
+    from geo_patrol.base.sides import Side
+    from geo_patrol.game.game import Game
+    from geo_patrol.window.viewer import Viewer
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 RENDER_FPS = 2
@@ -85,7 +85,7 @@ class Display:
 
     def _get_viewer(self) -> "Viewer":
         if self._viewer is None:
-            from geo_patrol.rendering.viewer import Viewer  # noqa: PLC0415 - imports pygame
+            from geo_patrol.window.viewer import Viewer  # noqa: PLC0415 - imports pygame
 
             self._viewer = Viewer(self._size, RENDER_FPS)
         return self._viewer

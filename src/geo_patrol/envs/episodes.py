@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from geo_patrol.base.arguments import check_seed, fresh_seed, read_options
+from geo_patrol.base.errors import RecordingError, show
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start, read_options
-from geo_patrol.errors import RecordingError, show
-from geo_patrol.game import Game
-from geo_patrol.games import Games, check_seed, compiled_step, fresh_seed, make_outputs
-from geo_patrol.notation import Outcome, outcome_records, read_outcomes
-from geo_patrol.position import SavedData, check_saved, restore_game, save_game
+from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start
+from geo_patrol.game.game import Game
+from geo_patrol.game.games import Games, compiled_step, make_outputs
+from geo_patrol.game.notation import Outcome, outcome_records, read_outcomes
+from geo_patrol.game.position import SavedData, check_saved, restore_game, save_game
 
 ALPHA, BRAVO = "alpha", "bravo"
 EVENT_INFOS = tuple(f"{whose}{name}" for whose in ("", "enemy_") for name in steps.EVENT_FIELDS)

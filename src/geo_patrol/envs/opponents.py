@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents import Agent, protocol
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.registry import as_agent
+from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
 from geo_patrol.engine import steps
 from geo_patrol.engine.observe import Encoding
@@ -18,7 +19,6 @@ from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.envs.arguments import MaskIn, Reward, Seats
 from geo_patrol.envs.episodes import Episodes
 from geo_patrol.envs.threads import WorkerPool
-from geo_patrol.errors import show
 
 MAX_OPPONENTS = 1000
 """Maximum number of opponents in a mixture."""

@@ -10,14 +10,15 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
+from geo_patrol.base.arguments import check_choice, check_names
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_choice, check_names, check_orders, copy_options
+from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.game import Game
+from geo_patrol.game.game import Game
 
 _AGENTS = (ALPHA, BRAVO)
 _ORDER_TYPE = np.dtype(np.int64)
@@ -47,7 +48,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     Infos: numbers, with the same keys from reset to the last step: ``illegal_orders``, ``score``, ``enemy_score``,
     ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement, 2 over), ``reasons`` (bits, see
-    ``geo_patrol.notation.read_reasons``), ``variant`` (its index in ``config.variants``, -1 if there are none), and
+    ``geo_patrol.game.notation.read_reasons``), ``variant`` (its index in ``config.variants``, -1 if there are none), and
     ``action_mask`` with ``mask_in="info"``. With ``count_events``, what the phase just played did: ``shots``, ``hits`` (shots
     that destroyed their target), ``losses`` (satellites destroyed), ``enemy_shots``, ``enemy_hits`` and ``enemy_losses``.
     Where resets sample values, ``sampled`` is a dict of them by key, such as "alpha.patrols.fuel"; of a formation, its index

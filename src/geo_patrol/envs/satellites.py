@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from geo_patrol.agents.satellites import satellite_observations
+from geo_patrol.base.arguments import check_choice
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_agent_orders, check_choice, copy_options
+from geo_patrol.envs.arguments import GameOptions, check_agent_orders, copy_options
 from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import box, masked
-from geo_patrol.game import Game
-from geo_patrol.games import Games
+from geo_patrol.game.game import Game
+from geo_patrol.game.games import Games
 
 _SIDES = (ALPHA, BRAVO)
 _AGENTS = tuple(f"{side}_{number}" for side in _SIDES for number in range(SATELLITES))

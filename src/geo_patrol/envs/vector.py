@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field, FiniteFloat
 
 from geo_patrol.agents.satellites import own_features
+from geo_patrol.base.arguments import check_choice, check_count, check_names, fresh_seed, read_options, read_seeds
+from geo_patrol.base.errors import RecordingError, show
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
@@ -22,14 +24,11 @@ from geo_patrol.envs.arguments import (
     MAX_THREADS,
     MaskIn,
     check_actions,
-    check_choice,
-    check_names,
     check_options,
     check_seats,
     check_start,
     copy_options,
     read_autoreset,
-    read_options,
     read_reset_mask,
 )
 from geo_patrol.envs.episodes import Episodes, EventCounts, SavedOrders, SavedStream
@@ -37,10 +36,9 @@ from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, rea
 from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
-from geo_patrol.errors import RecordingError, show
-from geo_patrol.game import Game
-from geo_patrol.games import MAX_GAMES, Games, check_count, fresh_seed, read_seeds
-from geo_patrol.position import SavedData, SavedGenerator, SavedState, check_saved, restore_states, save_state
+from geo_patrol.game.game import Game
+from geo_patrol.game.games import MAX_GAMES, Games
+from geo_patrol.game.position import SavedData, SavedGenerator, SavedState, check_saved, restore_states, save_state
 
 Agents: TypeAlias = Literal["sides", "satellites"]
 
@@ -97,7 +95,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     and so on, as in Gymnasium):
 
     - ``illegal_orders``, ``score``, ``enemy_score``, ``turn`` (completed turns), ``phase`` (0 movement, 1 engagement,
-      2 over), ``reasons`` (bits, see ``geo_patrol.notation.read_reasons``), ``seat`` (0 alpha, 1 bravo), ``opponent``
+      2 over), ``reasons`` (bits, see ``geo_patrol.game.notation.read_reasons``), ``seat`` (0 alpha, 1 bravo), ``opponent``
       (its index in ``opponent_names``, -1 for none), ``variant`` (its index in ``config.variants``, -1 for none): (num_envs,)
       int64.
     - ``shots``, ``hits`` (shots that destroyed their target), ``losses`` (satellites destroyed), ``enemy_shots``,

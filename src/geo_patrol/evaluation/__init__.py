@@ -1,6 +1,6 @@
-"""Measuring agents and scenarios: match play, tournaments, sequential tests, studies, ratings and equilibria.
+"""Measuring agents: matches, tournaments, sequential tests, the arena, ratings and equilibria.
 
-Names are imported when they are first used, so that a match does not import what studies and exact solutions need.
+Names are imported when they are first used, so that a match does not import what exact solutions need.
 """
 
 import importlib
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sprt import SprtResult, play_sprt
     from geo_patrol.evaluation.statistics import Equilibrium, Ratings, Sprt, equilibrium, fit_ratings, pair_scores
-    from geo_patrol.evaluation.study import Study, compare_settings, compare_studies, play_study, play_sweep, read_study
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
 __all__ = [
@@ -30,21 +29,15 @@ __all__ = [
     "RayExecutor",
     "Sprt",
     "SprtResult",
-    "Study",
     "Tournament",
     "WorkerError",
-    "compare_settings",
-    "compare_studies",
     "equilibrium",
     "fit_ratings",
     "pair_scores",
     "play_arena",
     "play_match",
     "play_sprt",
-    "play_study",
-    "play_sweep",
     "play_tournament",
-    "read_study",
 ]
 
 _MODULES = {
@@ -57,7 +50,6 @@ _MODULES = {
     "results": ("MatchResult",),
     "sprt": ("SprtResult", "play_sprt"),
     "statistics": ("Equilibrium", "Ratings", "Sprt", "equilibrium", "fit_ratings", "pair_scores"),
-    "study": ("Study", "compare_settings", "compare_studies", "play_study", "play_sweep", "read_study"),
     "tournament": ("Tournament", "play_tournament"),
 }
 

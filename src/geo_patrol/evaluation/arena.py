@@ -21,16 +21,16 @@ from typing import Any, Literal, Self, Unpack
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from geo_patrol.base.errors import GeoPatrolError
+from geo_patrol.base.files import expand_user, read_limited, without_mark
+from geo_patrol.base.validation import fault_message
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA
-from geo_patrol.errors import GeoPatrolError
 from geo_patrol.evaluation.campaign import CampaignOptions, check_options, digest_files, play_matches
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
-from geo_patrol.files import expand_user, read_limited, without_mark
-from geo_patrol.validation import fault_message
 
 _MAX_BYTES = 1 << 20
 _FINGERPRINT_GAMES = 4

@@ -24,15 +24,16 @@ from pydantic import BaseModel, ValidationError
 from geo_patrol.agents.files import mentioned_files
 from geo_patrol.agents.isolation.agent import MOVE_TIME, check_agent_name, check_move_time
 from geo_patrol.agents.protocol import Agent, check_agent
+from geo_patrol.agents.registry import network_version
+from geo_patrol.base.arguments import check_seed
+from geo_patrol.base.errors import GeoPatrolError, show
+from geo_patrol.base.files import atomic_write, named_errors, sync_folder, without_mark
+from geo_patrol.base.versions import __version__
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.errors import GeoPatrolError, show
 from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, play_chunks
 from geo_patrol.evaluation.match import new_seed, warm_up
 from geo_patrol.evaluation.results import MatchResult, join_results
-from geo_patrol.files import atomic_write, named_errors, sync_folder, without_mark
-from geo_patrol.games import check_seed
-from geo_patrol.versions import __version__
 
 _T = TypeVar("_T")
 
@@ -355,3 +356,11 @@ def read_seed(seed: int | None, folder: Path | str | None = None) -> int:
         return check_seed(plan.get("seed"))
     except ValueError as error:
         raise FolderError(f"{folder} has a damaged {PLAN}: {error}") from None
+
+
+def agent_version(agent: str | Agent, config: GameConfig, read: Callable[[str], Agent | None] | None = None) -> str:
+    """Return what plays as an agent beyond its name: networks, or the beginnings of digests of its files; "" if neither."""
+    found = network_version(agent, config, read)
+    if found or not isinstance(agent, str):
+        return found
+    return ", ".join(digest[:8] for digest in digest_files([agent]).values())

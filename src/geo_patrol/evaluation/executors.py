@@ -22,9 +22,9 @@ from geo_patrol.agents.isolation.agent import IsolatedAgent, without_main
 from geo_patrol.agents.isolation.worker import end_with_parent
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.registry import is_user_defined, make_agent
-from geo_patrol.errors import AgentError, GeoPatrolError
+from geo_patrol.base.arguments import check_count
+from geo_patrol.base.errors import AgentError, GeoPatrolError
 from geo_patrol.evaluation.chunks import Chunk, OnFailure, PlayedChunk, add_progress, play_chunk
-from geo_patrol.games import check_count
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")

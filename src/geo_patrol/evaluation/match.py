@@ -14,14 +14,14 @@ from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.registry import as_agent, is_user_defined, make_agent
 from geo_patrol.agents.search import Searcher
+from geo_patrol.base.arguments import check_seed, fresh_seed
+from geo_patrol.base.errors import show
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.errors import show
 from geo_patrol.evaluation.chunks import SEATINGS, Chunks, OnFailure, PlannedMatch, PlayedChunk
 from geo_patrol.evaluation.executors import Progress, in_order, play_chunks
 from geo_patrol.evaluation.results import MatchResult, join_results
-from geo_patrol.game import replay_orders
-from geo_patrol.games import check_seed, fresh_seed
+from geo_patrol.game.game import replay_orders
 
 
 def play_match(

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from geo_patrol.agents.files import AgentFiles, collect_files, unpack_files
 from geo_patrol.agents.isolation.agent import check_agent_name
 from geo_patrol.agents.registry import is_user_defined
-from geo_patrol.errors import GeoPatrolError, optional_import
+from geo_patrol.base.errors import GeoPatrolError, optional_import
+from geo_patrol.base.versions import __version__
 from geo_patrol.evaluation.executors import ONE_THREAD, WorkerError
-from geo_patrol.versions import __version__
 
 _T = TypeVar("_T")
 

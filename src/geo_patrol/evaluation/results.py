@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.errors import MissingPackageError
+from geo_patrol.base.sides import SIDES
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, TURN_LIMIT
-from geo_patrol.errors import MissingPackageError
 from geo_patrol.evaluation.statistics import clustered_interval
-from geo_patrol.notation import read_reasons
-from geo_patrol.sides import SIDES
+from geo_patrol.game.notation import read_reasons
 
 FIRST, SECOND, DRAW = 0, 1, -1
 """The winner of a game: the first agent, the second agent, or a draw."""
@@ -178,7 +178,7 @@ class MatchResult:
         seconds: wall time; within a tournament or a sequential test, the sum over chunks that may have been played side by side.
         games: (games,) records of layout ``GAME_RESULT``, whose fields are attributes of the match too:
             ``seeds``, ``first_side``, ``scores``, ``turns``, ``reasons``, ``winner`` and ``illegal_orders``.
-        first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``geo_patrol.game.replay_orders`` plays it.
+        first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``geo_patrol.game.game.replay_orders`` plays it.
         failures: failures of agents, where ``on_failure`` is "forfeit".
     """
 

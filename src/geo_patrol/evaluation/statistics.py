@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from geo_patrol.errors import optional_import
+from geo_patrol.base.errors import optional_import
 
 MIN_PAIRS = 16
 """The smallest number of pairs after which the test accepts a hypothesis."""

@@ -15,7 +15,14 @@ from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
-from geo_patrol.evaluation.campaign import CampaignOptions, check_options, describe_plan, play_matches, read_seed
+from geo_patrol.evaluation.campaign import (
+    CampaignOptions,
+    agent_version,
+    check_options,
+    describe_plan,
+    play_matches,
+    read_seed,
+)
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, to_frame
@@ -27,7 +34,6 @@ from geo_patrol.evaluation.statistics import (
     equilibrium_intervals,
     fit_ratings,
 )
-from geo_patrol.evaluation.study_agents import agent_version
 
 MAX_AGENTS = 100
 _RESAMPLES = 400
@@ -64,7 +70,7 @@ class Tournament:
         games: number of games per pairing.
         mirror: whether every agent also played against itself.
         matches: in the order of ``pairings``.
-        versions: what every agent is beyond its name, see ``study_agents.agent_version``.
+        versions: what every agent is beyond its name, see ``campaign.agent_version``.
     """
 
     agents: tuple[str, ...]

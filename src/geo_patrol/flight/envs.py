@@ -9,16 +9,15 @@ from gymnasium import spaces
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
+from geo_patrol.base.arguments import check_choice, check_seed, read_options
+from geo_patrol.base.errors import ConfigError, OrderError, show
 from geo_patrol.config.toml_files import Overrides, parse_overrides
-from geo_patrol.envs.arguments import check_choice, read_options
-from geo_patrol.errors import ConfigError, OrderError, show
 from geo_patrol.flight import rules
 from geo_patrol.flight.flight import Flight, parse_code
 from geo_patrol.flight.generator import random_mission
 from geo_patrol.flight.mission import GameName, Mission, MissionSource, load_mission
 from geo_patrol.flight.pictures.scene import flight_drawing
 from geo_patrol.flight.rules import ENGINES, INFO, ORDERS, EndingCode, observation_bounds
-from geo_patrol.games import check_seed
 
 MaskIn: TypeAlias = Literal["info", "obs", "none"]
 Reward: TypeAlias = Literal["auto", "score", "rank"]

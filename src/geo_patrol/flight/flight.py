@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.errors import OrderError, show
 from geo_patrol.config.toml_files import Overrides
-from geo_patrol.errors import OrderError, show
 from geo_patrol.flight import rules
 from geo_patrol.flight.best import BestKnown
 from geo_patrol.flight.mission import (

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from geo_patrol.config.lesson import Card, Lesson, LessonTable, Step
 from geo_patrol.config.toml_files import config_path, read_toml
 from geo_patrol.flight.flight import Flight, Turn, move_words, points_text, shift_text
 from geo_patrol.flight.mission import Point, distance, load_mission, point_name, read_point
 from geo_patrol.flight.rules import COAST, ENGINES_COST, SURVEY_CAP
-from geo_patrol.sessions.lesson import Card, Lesson, LessonTable, Step
 
 
 class FlightStep(Step):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
+from geo_patrol.base.errors import ConfigError, counted, show
 from geo_patrol.config.schema import Check, all_wrong, faults_of, refuse, whole, wrong, wrong_key
 from geo_patrol.config.toml_files import (
     MAX_DEPTH,
@@ -20,7 +21,6 @@ from geo_patrol.config.toml_files import (
     remove_value,
     set_value,
 )
-from geo_patrol.errors import ConfigError, counted, show
 
 Point: TypeAlias = tuple[int, int]
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.jit import jit
 from geo_patrol.flight.mission import (
     DIRECTIONS,
     LAUNCHES,
@@ -22,7 +23,6 @@ from geo_patrol.flight.mission import (
     Mission,
     read_point,
 )
-from geo_patrol.jit import jit
 
 COAST = 0
 """Order without engines; of a landed ship: stay."""

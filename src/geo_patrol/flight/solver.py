@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.jit import jit
 from geo_patrol.config.toml_files import Overrides
 from geo_patrol.flight import rules
 from geo_patrol.flight.flight import Flight
 from geo_patrol.flight.mission import MAX_COLUMNS, MAX_TURNS, MissionSource, load_mission
-from geo_patrol.jit import jit
 
 HOPELESS = -10_000
 """The bound of a flight that cannot win any more."""

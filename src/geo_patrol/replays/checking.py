@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from geo_patrol.base.errors import OrderError, RecordingError
+from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.engagement import play_engagement
 from geo_patrol.engine.state import make_outcomes
-from geo_patrol.errors import OrderError, RecordingError
-from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Order, Outcome, outcome_records, short_name
-from geo_patrol.position import Position
+from geo_patrol.game.game import Game, Phase
+from geo_patrol.game.notation import Order, Outcome, outcome_records, short_name
+from geo_patrol.game.position import Position
 from geo_patrol.replays.replay import RecordedPhase, Replay, write_outcome
-from geo_patrol.sides import SIDES
 
 _OUTCOME_FIELDS = ("action", "attacker", "guardian", "target", "probability", "success")
 _PROBABILITY_TOLERANCE = 1e-12  # of recorded odds, which other programs may have rounded

@@ -25,13 +25,17 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
+from geo_patrol.base.errors import GeoPatrolError, OrderError, RecordingError, show
+from geo_patrol.base.files import atomic_path, expand_user, named_errors, sync_folder, without_mark
+from geo_patrol.base.sides import Side
+from geo_patrol.base.validation import parse_model
+from geo_patrol.base.versions import versions
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.config.schema import MAX_TURNS, GameConfig
-from geo_patrol.errors import GeoPatrolError, OrderError, RecordingError, show
-from geo_patrol.files import atomic_path, expand_user, named_errors, sync_folder, without_mark
-from geo_patrol.game import Game, Phase
-from geo_patrol.notation import EndReason, Orders, Outcome, order_codes
-from geo_patrol.position import VISIBLE_FIELDS, Position
+from geo_patrol.game.game import Game, Phase
+from geo_patrol.game.notation import EndReason, Orders, Outcome, order_codes
+from geo_patrol.game.position import VISIBLE_FIELDS, Position
+from geo_patrol.game.timeline import Timeline
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.published import PublishedGame, read_published
 from geo_patrol.replays.replay import (
@@ -47,10 +51,6 @@ from geo_patrol.replays.replay import (
     write_orders,
     write_outcome,
 )
-from geo_patrol.sides import Side
-from geo_patrol.timeline import Timeline
-from geo_patrol.validation import parse_model
-from geo_patrol.versions import versions
 
 if sys.version_info >= (3, 14):
     from compression import zstd

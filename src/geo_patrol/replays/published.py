@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
+from geo_patrol.base.errors import GeoPatrolError, RecordingError
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import MAX_TURNS, GameConfig, PatrolsConfig, Title
 from geo_patrol.engine import state
-from geo_patrol.errors import GeoPatrolError, RecordingError
-from geo_patrol.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, PhaseName, SatelliteId
-from geo_patrol.position import FLEET_FIELDS, Position
+from geo_patrol.game.notation import ENGAGEMENTS, MOVES, PHASES, Order, Outcome, PhaseName, SatelliteId
+from geo_patrol.game.position import FLEET_FIELDS, Position
 from geo_patrol.replays.replay import RecordedPhase, Replay
-from geo_patrol.sides import SIDES, Side
 
 _MAX_PHASES = len(PHASES) * (MAX_TURNS + 1)
 Number = Annotated[int, Field(ge=0, lt=state.SATELLITES)]

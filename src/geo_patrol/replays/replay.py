@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from geo_patrol.base.errors import OrderError, RecordingError, printable
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TURNS, MAX_WEIGHT, GameConfig
 from geo_patrol.engine import state
-from geo_patrol.errors import OrderError, RecordingError, printable
-from geo_patrol.notation import EndReason, Order, Outcome, PhaseName, SatelliteId, read_settled, short_name
-from geo_patrol.position import Position
-from geo_patrol.sides import SIDES, Side
+from geo_patrol.game.notation import EndReason, Order, Outcome, PhaseName, SatelliteId, read_settled, short_name
+from geo_patrol.game.position import Position
 
 FORMAT = "geo_patrol replay"
 VERSION = 1
@@ -246,6 +246,6 @@ class Replay:
 
     def _repr_html_(self) -> str:
         """Show the game in notebooks, as ``geo-patrol replay --html`` does."""
-        from geo_patrol.browser.replay_page import replay_frame  # noqa: PLC0415 - pages are above replays
+        from geo_patrol.web.replay_page import replay_frame  # noqa: PLC0415 - pages are above replays
 
         return replay_frame(self)

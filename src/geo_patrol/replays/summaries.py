@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from geo_patrol.base.errors import GeoPatrolError
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.config.toml_files import flatten
-from geo_patrol.errors import GeoPatrolError
-from geo_patrol.game import Phase
-from geo_patrol.notation import ENGAGEMENTS, EndReason, Outcome, SatelliteId
+from geo_patrol.game.game import Phase
+from geo_patrol.game.notation import ENGAGEMENTS, EndReason, Outcome, SatelliteId
 from geo_patrol.replays.checking import play, start
 from geo_patrol.replays.replay import Replay
-from geo_patrol.sides import SIDES, Side
 
 Cause: TypeAlias = Literal["shoot", "collide", "fuel"]
 """Why a satellite was lost: shot, in a collision (its own or an enemy's), or out of fuel."""

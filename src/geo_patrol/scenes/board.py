@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from geo_patrol.board import ring_of, sector_at
+from geo_patrol.base.board import ring_of, sector_at
+from geo_patrol.base.sides import Side
 from geo_patrol.drawing import shapes
-from geo_patrol.notation import Satellite
+from geo_patrol.game.notation import Satellite
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import Anchor, Anchors, by_sector
-from geo_patrol.sides import Side
 
 _LANDS = (
     (  # North and Central America

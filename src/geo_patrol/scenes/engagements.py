@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from geo_patrol.base.sides import SIDES
 from geo_patrol.drawing.shapes import (
     Circle,
     Color,
@@ -27,13 +28,12 @@ from geo_patrol.drawing.shapes import (
     between,
     box,
 )
-from geo_patrol.notation import Outcome, SatelliteId
+from geo_patrol.game.notation import Outcome, SatelliteId
+from geo_patrol.game.timeline import Snapshot
+from geo_patrol.play.engagement import Attack, TargetCard, cards, destroyed, resolved_outcomes
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout
 from geo_patrol.scenes.satellites import Anchor, Anchors, Clock, Motion, TokenStyle, token_shape
-from geo_patrol.sessions.engagement import Attack, TargetCard, cards, destroyed, resolved_outcomes
-from geo_patrol.sides import SIDES
-from geo_patrol.timeline import Snapshot
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
 _MORE = ("all, and the score (O)", "all (O)", "(O)")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import NamedTuple, TypeAlias
 
-from geo_patrol.board import azimuth_of, ring_of, sector_at
+from geo_patrol.base.board import azimuth_of, ring_of, sector_at
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.drawing.shapes import Point, Rect
 from geo_patrol.drawing.sheet import TextMeasure, wrap_text

@@ -5,14 +5,14 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from geo_patrol.board import ring_of
+from geo_patrol.base.board import ring_of
 from geo_patrol.drawing import shapes
-from geo_patrol.notation import Order, Satellite, SatelliteId
+from geo_patrol.game.notation import Order, Satellite, SatelliteId
+from geo_patrol.play.order_entry import Option, OrderEntry
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import shield
 from geo_patrol.scenes.layout import BoardGeometry, Layout, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import Anchor, Anchors
-from geo_patrol.sessions.order_entry import Option, OrderEntry
 
 
 def hint_shapes(layout: Layout, anchors: Anchors, entry: OrderEntry, orders: Iterable[Order]) -> Iterator[shapes.Shape]:

@@ -4,16 +4,16 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 
-from geo_patrol.board_text import reasons_text
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.toml_files import largest
 from geo_patrol.drawing.shapes import Circle, Point, Polyline, Rect, Shape, Symbol, Text, TextAnchor, Use, box
-from geo_patrol.game import Game
-from geo_patrol.notation import Satellite
+from geo_patrol.game.game import Game
+from geo_patrol.game.notation import Satellite
+from geo_patrol.game.text import reasons_text
+from geo_patrol.game.timeline import ScorePoint
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
 from geo_patrol.scenes.satellites import Arrangement, TokenStyle, token_shape
-from geo_patrol.sides import SIDES, Side
-from geo_patrol.timeline import ScorePoint
 
 _ANCHORS: tuple[TextAnchor, TextAnchor] = ("midleft", "midright")
 _MIN_TURNS = 10

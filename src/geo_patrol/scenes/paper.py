@@ -4,7 +4,9 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from geo_patrol.board import adjacent_sectors, prograde, radial_in, radial_out, retrograde, ring_of, sector_at
+from geo_patrol.base.board import adjacent_sectors, prograde, radial_in, radial_out, retrograde, ring_of, sector_at
+from geo_patrol.base.errors import optional_import
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.drawing.figures import draw_shapes
 from geo_patrol.drawing.shapes import (
@@ -25,13 +27,11 @@ from geo_patrol.drawing.shapes import (
 )
 from geo_patrol.drawing.sheet import GRID, INK, PAPER, SOFT
 from geo_patrol.drawing.svg import svg_text
-from geo_patrol.errors import optional_import
-from geo_patrol.game import Game
+from geo_patrol.game.game import Game
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
 from geo_patrol.scenes.satellites import Arrangement, all_satellites, at_one_place, by_sector, place_symbol, tanks
-from geo_patrol.sides import SIDES, Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import MAX_PATROLS, GameConfig
 from geo_patrol.drawing.shapes import Drawing, Shape, box
 from geo_patrol.drawing.sheet import TextMeasure
 from geo_patrol.drawing.svg import svg_text
-from geo_patrol.game import Game
+from geo_patrol.game.game import Game
+from geo_patrol.game.timeline import Snapshot
+from geo_patrol.play.engagement import TargetCard
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import (
     board_shapes,
@@ -23,9 +26,6 @@ from geo_patrol.scenes.engagements import attack_lines, beat_shapes, card_shapes
 from geo_patrol.scenes.layout import Layout, approximate_text_size, make_layout
 from geo_patrol.scenes.panel import chart_shapes, fleet_shapes, header_shapes
 from geo_patrol.scenes.satellites import Clock, Motion, at_one_place, by_sector, place_symbol, symbol_shape
-from geo_patrol.sessions.engagement import TargetCard
-from geo_patrol.sides import SIDES, Side
-from geo_patrol.timeline import Snapshot
 
 
 class PanelState(NamedTuple):

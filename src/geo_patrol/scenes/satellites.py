@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
-from geo_patrol.board import azimuth_of, retrograde, ring_of
+from geo_patrol.base.board import azimuth_of, retrograde, ring_of
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.toml_files import largest
 from geo_patrol.drawing.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use
-from geo_patrol.game import Game, Phase
-from geo_patrol.notation import Outcome, Satellite, SatelliteId
+from geo_patrol.game.game import Game, Phase
+from geo_patrol.game.notation import Outcome, Satellite, SatelliteId
+from geo_patrol.game.timeline import Snapshot
+from geo_patrol.play.engagement import beats, destroyed
+from geo_patrol.play.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
-from geo_patrol.sessions.engagement import beats, destroyed
-from geo_patrol.sessions.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
-from geo_patrol.sides import SIDES, Side
-from geo_patrol.timeline import Snapshot
 
 FUEL_STEPS = 16
 """Number of different lengths of the fuel bar."""

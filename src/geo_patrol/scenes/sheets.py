@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from geo_patrol.board import sector_at
+from geo_patrol.base.board import sector_at
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.drawing.shapes import (
     Circle,
     Drawing,
@@ -34,7 +35,15 @@ from geo_patrol.drawing.sheet import (
     new_sheet,
     wrapped,
 )
-from geo_patrol.game import Game
+from geo_patrol.game.game import Game
+from geo_patrol.play.game_pages import (
+    PupilRules,
+    aim_tab,
+    costs_tab,
+    fuel_points_text,
+    guard_odds_texts,
+    station_keeping_text,
+)
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.paper import (
     GOAL_FILLS,
@@ -49,15 +58,6 @@ from geo_patrol.scenes.paper import (
     number_shapes,
 )
 from geo_patrol.scenes.satellites import TokenStyle, token_label, token_symbol
-from geo_patrol.sessions.game_pages import (
-    PupilRules,
-    aim_tab,
-    costs_tab,
-    fuel_points_text,
-    guard_odds_texts,
-    station_keeping_text,
-)
-from geo_patrol.sides import SIDES, Side
 
 _CLEAR_RING = 2
 """The innermost ring on which prograde and retrograde lead to different sectors."""

@@ -4,8 +4,8 @@ The sides are blue and gold, which people with any color vision tell apart, and 
 (alpha's numbers are white on blue, bravo's dark on gold). Color alone never carries information.
 """
 
+from geo_patrol.base.sides import Side
 from geo_patrol.drawing.shapes import Color
-from geo_patrol.sides import Side
 
 SPACE: Color = "#080b16"
 """The ground of menus, and dark outlines."""

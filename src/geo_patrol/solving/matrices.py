@@ -7,7 +7,7 @@ whole matrix, so an error of the steps before would show as a duality gap.
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.jit import jit, jitable, jitable_call
+from geo_patrol.base.jit import jit, jitable, jitable_call
 
 Floats = NDArray[np.float64]
 

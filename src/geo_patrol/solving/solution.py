@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from geo_patrol.board import adjacent_sectors, are_adjacent, prograde, ring_of
+from geo_patrol.base.board import adjacent_sectors, are_adjacent, prograde, ring_of
+from geo_patrol.base.errors import ConfigError, SolvingError
+from geo_patrol.base.files import atomic_path, read_limited
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import (
@@ -35,8 +37,6 @@ from geo_patrol.engine.state import (
     records,
 )
 from geo_patrol.engine.turn import destination
-from geo_patrol.errors import ConfigError, SolvingError
-from geo_patrol.files import atomic_path, read_limited
 from geo_patrol.solving.backward_induction import SOLVING, Limits, Positions, go_back, list_turns, make_board, start_of
 from geo_patrol.solving.matrices import Floats, solve_matrix
 from geo_patrol.solving.transitions import (

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import prograde
+from geo_patrol.base.board import prograde
+from geo_patrol.base.errors import SolvingError
+from geo_patrol.base.jit import jit, jitable
 from geo_patrol.engine import state
 from geo_patrol.engine.distribution import Effect, engagement_effects
 from geo_patrol.engine.engagement import destroy, kind_of, pay_for_engagements, range_of, target_of
 from geo_patrol.engine.legal import write_legal_orders
 from geo_patrol.engine.turn import move_satellites, play_drift, winner_of
-from geo_patrol.errors import SolvingError
-from geo_patrol.jit import jit, jitable
 
 MAX_SATELLITES = 10
 """Largest number of satellites of both sides together."""

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, model_validator
 
 from geo_patrol.agents.protocol import Agent
+from geo_patrol.base.errors import ConfigError, GeoPatrolError, suggest
+from geo_patrol.base.files import expand_user
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig, list_faults, refuse, wrong_key
-from geo_patrol.errors import ConfigError, GeoPatrolError, suggest
-from geo_patrol.files import expand_user
 
 SCRIPTED_OPPONENTS = (
     "random",

@@ -11,9 +11,9 @@ from torch.nn import functional
 
 from geo_patrol.agents import policy
 from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
-from geo_patrol.errors import ConfigError
 
 _ILLEGAL_LOGIT = -1e9
 

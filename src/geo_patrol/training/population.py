@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from geo_patrol.agents.policy import SUFFIX, PolicyAgent, read_weights, write_mixture, write_weights
-from geo_patrol.errors import ConfigError
+from geo_patrol.base.errors import ConfigError
+from geo_patrol.base.files import atomic_path, atomic_write
 from geo_patrol.evaluation.executors import ProcessExecutor, check_processes
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.statistics import Equilibrium, equilibrium
 from geo_patrol.evaluation.tournament import play_tournament
-from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.selfplay import POLICY, Trainer, against
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from geo_patrol.agents.networks import NetworkAgent, RLlibNetwork
 from geo_patrol.agents.policy import PolicyAgent, Widths, initial_weights, shapes
 from geo_patrol.agents.protocol import Agent
+from geo_patrol.base.errors import optional_import
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import ORDERS
-from geo_patrol.errors import optional_import
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.statistics import Hypothesis, Sprt, pair_scores
 
@@ -31,7 +31,7 @@ with optional_import("rllib"):
     from ray.rllib.evaluation.postprocessing import Postprocessing
     from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
-    from geo_patrol.envs.adapters.rllib import (
+    from geo_patrol.adapters.rllib import (
         PPO_SETTINGS,
         BatchEnvRunner,
         RLlibOrderDistribution,

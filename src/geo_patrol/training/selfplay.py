@@ -20,11 +20,11 @@ from geo_patrol.agents.files import local_name
 from geo_patrol.agents.policy import SUFFIX, PolicyAgent, Widths, initial_weights, shapes, write_weights
 from geo_patrol.agents.protocol import Agent, agent_name, is_stateless
 from geo_patrol.agents.registry import as_agent
+from geo_patrol.base.errors import ConfigError, GeoPatrolError, PolicyError, show
+from geo_patrol.base.files import atomic_path, atomic_write
 from geo_patrol.config.presets import ConfigSource, load_config
-from geo_patrol.errors import ConfigError, GeoPatrolError, PolicyError, show
 from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
 from geo_patrol.evaluation.match import play_match
-from geo_patrol.files import atomic_path, atomic_write
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.league import League, TrainingEnvs, make_leagues
 from geo_patrol.training.network import PolicyNetwork, TrainingAgent, freeze, resolve_device

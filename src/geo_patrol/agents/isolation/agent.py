@@ -30,8 +30,8 @@ from geo_patrol.agents.isolation.worker import LENGTH, Reply, send_message, serv
 from geo_patrol.agents.protocol import Agent, check_actions
 from geo_patrol.agents.registry import is_user_defined as is_user_defined  # noqa: PLC0414 - for the server
 from geo_patrol.agents.registry import make_agent
-from geo_patrol.errors import AgentError
-from geo_patrol.game import Game
+from geo_patrol.base.errors import AgentError
+from geo_patrol.game.game import Game
 
 if TYPE_CHECKING:
     from geo_patrol.engine.observe import Encoding

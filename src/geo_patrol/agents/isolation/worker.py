@@ -16,9 +16,9 @@ from typing import Any
 
 from geo_patrol.agents.protocol import Agent, call_planner, compute_actions, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
+from geo_patrol.base.errors import AgentError
 from geo_patrol.engine.observe import Encoding
-from geo_patrol.errors import AgentError
-from geo_patrol.position import SavedData, SavedGenerator
+from geo_patrol.game.position import SavedData, SavedGenerator
 
 LENGTH = struct.Struct("!Q")
 """The length of a message, before its content."""

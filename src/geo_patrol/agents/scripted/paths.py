@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.board import (
+from geo_patrol.base.board import (
     EARTH,
     MAX_RING,
     are_adjacent,
@@ -23,6 +23,7 @@ from geo_patrol.board import (
     ring_of,
     sector_at,
 )
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine.state import (
     ADJACENT_SECTOR,
     NOOP,
@@ -34,7 +35,6 @@ from geo_patrol.engine.state import (
     Record,
 )
 from geo_patrol.engine.turn import destination
-from geo_patrol.jit import jit, jitable, jitable_call
 
 UNREACHABLE = 1 << 30
 """The price of what is impossible, or must be avoided at any cost."""

@@ -21,11 +21,11 @@ from geo_patrol.agents.scripted.paths import (
     range_between,
 )
 from geo_patrol.agents.scripted.scripted import Fraction, attack_kind, odds_after
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine import state
 from geo_patrol.engine.legal import check_keys, check_masks, read_mask, write_legal_orders
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.turn import destination
-from geo_patrol.jit import jit, jitable, jitable_call
 
 TACTICS = np.dtype(
     [

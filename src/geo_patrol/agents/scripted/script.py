@@ -9,7 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.scripted.paths import PathCosts
-from geo_patrol.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
+from geo_patrol.base.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
+from geo_patrol.base.errors import show, suggest
+from geo_patrol.base.jit import jitable, jitable_call
 from geo_patrol.engine.observe import (
     GOAL_AZIMUTH_BITS,
     NUM_SIGHT_FEATURES,
@@ -21,8 +23,6 @@ from geo_patrol.engine.observe import (
 )
 from geo_patrol.engine.rng import stream_keys, stream_number
 from geo_patrol.engine.state import NUM_SIDES, ORDERS, RADIAL_OUT, SATELLITES, IntArray, Record
-from geo_patrol.errors import show, suggest
-from geo_patrol.jit import jitable, jitable_call
 
 _Parameters = TypeVar("_Parameters", bound=NamedTuple)
 

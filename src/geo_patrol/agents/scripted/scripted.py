@@ -25,12 +25,12 @@ from geo_patrol.agents.scripted.paths import (
     range_between,
     write_steps,
 )
-from geo_patrol.board import MAX_RING, azimuth_of, ring_of
+from geo_patrol.base.board import MAX_RING, azimuth_of, ring_of
+from geo_patrol.base.jit import jit, jitable_call
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import GUARD_DECAY
 from geo_patrol.engine.legal import check_keys, check_masks
 from geo_patrol.engine.turn import destination
-from geo_patrol.jit import jit, jitable_call
 
 OWN, ENEMY = 0, 1
 """The sides of a position as the agent sees it."""

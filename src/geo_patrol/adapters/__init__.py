@@ -1,0 +1,1 @@
+"""Environments as training libraries, and tools for language models, expect them: a module for each."""

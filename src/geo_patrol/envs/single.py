@@ -1,0 +1,255 @@
+"""The Gymnasium environment: one side against an agent."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias, Unpack, get_args
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+from pydantic import Field
+
+from geo_patrol.agents import Agent
+from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
+from geo_patrol.agents.registry import as_agent
+from geo_patrol.base.arguments import check_choice, check_names, check_seed
+from geo_patrol.base.sides import SIDES
+from geo_patrol.config.presets import ConfigSource
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine.state import NUM_SIDES, SATELLITES
+from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
+from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View, make_infos
+from geo_patrol.envs.spaces import OrderSpace, box, masked
+from geo_patrol.game.game import Game
+from geo_patrol.game.position import SavedData, SavedGenerator, check_saved
+
+Seat: TypeAlias = Literal["alpha", "bravo", "random"]
+_SEATS = (ALPHA, BRAVO)
+
+
+class _SavedSolo(SavedData):
+    format: Literal["geo_patrol solo environment"]
+    version: Annotated[int, Field(ge=1, le=1)]
+    environment: dict[str, Any]
+    seat: Literal["alpha", "bravo"]
+    generator: SavedGenerator
+
+
+class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
+    """One side of a game against an agent.
+
+    Spaces, rewards and infos are those of one side of ``geo_patrol.envs.parallel.ParallelGeoPatrol``; ``seat``
+    in the infos is that side (0 alpha, 1 bravo). Observations are egocentric. ``action_masks()`` returns what
+    MaskablePPO expects. With sensor ranges in the configuration, ``render`` shows what that side knows; ``game`` has
+    everything.
+
+    Args:
+        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
+        overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
+        opponent: an agent's name, see ``geo_patrol.agents.agent_names``, or an ``Agent``.
+        seat: "alpha", "bravo", or "random" (chosen at each reset).
+        observation: "onehot" or "tokens".
+        mask_in: "info", "obs" or "none".
+        reward: "score" or "outcome".
+        max_cycles: steps after which an unfinished game is truncated; None never does.
+        count_events: whether infos count shots, hits and losses.
+        render_mode: "human" (a window that animates every step; closing it changes nothing else),
+            "rgb_array" (``render`` returns a picture, (height, width, 3) uint8), "ansi" (``render`` returns text), or
+            None.
+        render_size: width and height of pictures and of the window, in pixels.
+
+    Raises:
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+
+    A pickled or deep-copied environment is one of the same configuration that has not been reset; ``save`` and ``restore``
+    carry a game over.
+
+    Version history: v0, first release.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class declares it
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
+    }
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        *,
+        opponent: str | Agent = "random",
+        seat: Seat = "alpha",
+        **options: Unpack[GameOptions],
+    ) -> None:
+        check_names(options, GameOptions, "config", "opponent", "seat")
+        self.render_mode = options.get("render_mode")
+        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
+        check_choice("seat", seat, get_args(Seat))
+        self.opponent = as_agent(opponent, "opponent")
+        self._single = SingleGame(config, options, "info")
+        EzPickle.__init__(self, self.config, opponent=opponent, seat=seat, **copy_options(options))
+        self._seat_choice = seat
+        self._seat = 0
+        self._is_over = True
+        vector = box(self.config, self._single.episodes.encoding)
+        self.observation_space = masked(vector) if self._single.mask_in == "obs" else vector
+        self.action_space = OrderSpace()
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, with the ranges that resets sample from."""
+        return self._single.config
+
+    @property
+    def seat(self) -> str:
+        """The side that is played, "alpha" or "bravo"."""
+        return _SEATS[self._seat]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start a new game; reseeds only when a seed is given.
+
+        Args:
+            seed: of all random streams.
+            options: ``{"game": game}`` starts from a position instead, a ``Game`` of the same configuration, which is
+                not changed. Its random stream goes on; with a seed, a new one starts. ``max_cycles`` counts from there.
+
+        Raises:
+            ValueError: the seed is negative or not an integer, an option is not known, or the game has another
+                configuration or is over; nothing has changed then.
+            AgentError: the opponent raised an exception; there is no game then.
+        """
+        start = self._single.read_start(options)
+        super().reset(seed=None if seed is None else check_seed(seed), options=options)
+        self._seat = (
+            int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
+        )
+        self._is_over = True
+        self._reset_opponent()
+        view = self._single.reset(seed, start)
+        self._is_over = False
+        self._display.side = SIDES[self._seat]
+        self._display.reset(self._single)
+        return self._pack(view)
+
+    def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
+        observations, masks, results = view
+        seat = self._seat
+        info = make_infos(results.item(seat))
+        info["seat"] = seat
+        if self._single.has_more_infos:
+            self._single.add_infos(info, seat)
+        if self._single.mask_in == "info":
+            info["action_mask"] = masks[seat]
+        if self._single.mask_in == "obs":
+            return {"observation": observations[seat], "action_mask": masks[seat]}, info
+        return observations[seat], info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one decision phase against the opponent.
+
+        Args:
+            action: eleven order codes; illegal ones become noop and are counted in the info.
+
+        Raises:
+            ValueError: the orders have another shape or are not integers.
+            RuntimeError: the game is over, or ``reset`` was never called.
+            AgentError: the opponent returned something else than orders.
+        """
+        if self._is_over:
+            raise RuntimeError("the game is over, or was not started: call reset")
+        orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
+        orders[self._seat] = check_orders(action, self.seat)
+        orders[1 - self._seat] = self._opponent_action()
+        view = self._single.step(orders)
+        result: Any = view[2].item(self._seat)
+        reward, terminated, truncated = result[:3]
+        self._is_over = terminated or truncated
+        self._display.step(self._single)
+        observation, info = self._pack(view)
+        return observation, reward, terminated, truncated, info
+
+    def _reset_opponent(self) -> None:
+        reset_agent(self.opponent, self.opponent.name, np.ones(1, np.bool_))
+
+    def _opponent_action(self) -> NDArray[Any]:
+        other = 1 - self._seat
+        games = self._single.episodes.games
+        observation = games.observe(self.opponent.observation)[:, other]
+        masks = games.action_masks()[:, other]
+        randomness = np.array([self._single.opponent_key()]) if takes_keys(self.opponent) else self.np_random
+        orders: NDArray[np.int64] = compute_actions(
+            self.opponent, self.opponent.name, observation, masks, randomness, lambda: [self.game()], other
+        )[0]
+        return orders
+
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
+        self._single.episodes.games.set_variants(weights)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal orders as MaskablePPO expects them: (308,) bool, 28 for each of eleven satellites."""
+        mask: NDArray[np.bool_] = self._single.episodes.games.action_masks()[0, self._seat].reshape(-1).astype(np.bool_)
+        return mask
+
+    def sample_action(self) -> NDArray[np.int64]:
+        """Sample legal orders; the game's own random stream is not used."""
+        orders: NDArray[np.int64] = self._single.sample_actions()[self._seat]
+        return orders
+
+    def game(self) -> Game:
+        """Return a copy of the game, to inspect, or to plan with after ``fork``.
+
+        It has the random stream of the game, so what happens in it foretells what will happen here.
+        """
+        return self._single.game()
+
+    def save(self) -> dict[str, Any]:
+        """Return the game, random streams included, as plain data that ``json.dumps`` takes.
+
+        An opponent's memory is not saved; the agents of this package have none.
+
+        Raises:
+            RecordingError: ``reset`` was not called.
+        """
+        saved = self._single.save()
+        generator = self.np_random.bit_generator.state
+        return {
+            "format": "geo_patrol solo environment",
+            "version": 1,
+            "environment": saved,
+            "seat": self.seat,
+            "generator": generator,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume a saved game of the same configuration; on an error nothing changes.
+
+        Raises:
+            RecordingError: the data are damaged, or of another configuration.
+            AgentError: the opponent raised an exception.
+        """
+        data = check_saved(_SavedSolo, saved, "saved environment")
+        single = self._single.restored(data.environment)
+        generator = data.generator.restore()
+        self._reset_opponent()
+        self._single, self.np_random, self._seat = single, generator, _SEATS.index(data.seat)
+        self._is_over = single.is_over
+        self._display.side = data.seat
+        self._display.reset(single)
+
+    def view(self) -> tuple[Any, dict[str, Any]]:
+        """Return observation and info as the game is now, as after ``restore``."""
+        return self._pack(self._single.view())
+
+    def render(self) -> Rendered:
+        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
+        return self._display.render(self._single)
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        self._display.close()

@@ -1,0 +1,378 @@
+"""A position as data, for files and messages, and saved games, which are a position with its configuration and streams.
+
+Everything here comes from outside the program at times, so it is validated before it is used: types and ranges by the
+model, what is possible on a board when a position is written to a game.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from geo_patrol.base.board import EARTH, azimuth_of, ring_of, sector_at
+from geo_patrol.base.errors import RecordingError, show
+from geo_patrol.base.sides import SIDES
+from geo_patrol.base.validation import parse_model
+from geo_patrol.config.presets import read_saved_config
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TITLE, MAX_TURNS, MAX_WEIGHT, GameConfig
+from geo_patrol.engine import setup, state
+from geo_patrol.engine.sight import phase_number
+from geo_patrol.game.games import Games
+from geo_patrol.game.notation import PHASES, PhaseName, short_name
+
+_MAX_FAULTS = 10
+_Model = TypeVar("_Model", bound=BaseModel)
+
+_Int16 = Annotated[int, Field(ge=0, lt=2**15)]
+_UInt64 = Annotated[int, Field(ge=0, lt=2**64)]
+_Count = Annotated[int, Field(ge=0, le=state.SATELLITES)]
+_GoalPoints = Annotated[int, Field(ge=0, le=MAX_TURNS * MAX_POINTS)]
+_Score = Annotated[int, Field(ge=0, le=MAX_TURNS * MAX_POINTS + MAX_WEIGHT * MAX_FUEL * state.SATELLITES)]
+_Fleet = Annotated[list[_Int16], Field(min_length=2, max_length=state.SATELLITES)]
+_Flags = Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=state.SATELLITES)]
+_Both = Field(min_length=2, max_length=2)
+_MAX_SAMPLED = 100
+
+FLEET_FIELDS = ("sector", "fuel", "ammo")
+SIDE_FIELDS = ("goal", "score")
+VISIBLE_FIELDS = (*FLEET_FIELDS, *SIDE_FIELDS)
+"""The fields that replay files hold of every position."""
+
+
+class Position(BaseModel):
+    """A position. Values are by side, alpha first; those of satellites by number, the HVA first.
+
+    Fields with a default may be left out, such as in replays, which hold what can be seen on a board.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    sector: Annotated[list[_Fleet], _Both]
+    fuel: Annotated[list[_Fleet], _Both]
+    ammo: Annotated[list[_Fleet], _Both]
+    goal: Annotated[list[_Int16], _Both]
+    """Goal sectors."""
+    score: Annotated[list[_Score], _Both]
+    """Points when they were last counted: goal points so far and fuel points."""
+    turn: Annotated[int, Field(ge=0, le=MAX_TURNS)] = 0
+    """Number of completed turns."""
+    phase: PhaseName = "movement"
+    """What is to be ordered now; "drift" when the game is over."""
+    done: bool = False
+    """Whether the game is over."""
+    reasons: Annotated[int, Field(ge=0, lt=2 * state.TURN_LIMIT)] = 0
+    """Why it ended, as bits, see ``geo_patrol.read_reasons``."""
+    goal_points: Annotated[list[_GoalPoints], _Both] = [0, 0]
+    """Goal points so far."""
+    illegal_orders: Annotated[list[_Count], _Both] = [0, 0]
+    """Illegal orders in the last phase."""
+    destroyed: Annotated[list[_Flags], Field(max_length=2)] = []
+    """1 for satellites that were shot or collided; an empty list if there are none."""
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        fleets = (self.sector, self.fuel, self.ammo, self.destroyed or self.sector)
+        if len({tuple(map(len, fleet)) for fleet in fleets}) > 1:
+            raise ValueError("sector, fuel, ammo and destroyed must be equally long")
+        return self
+
+    @classmethod
+    def of(cls, games: Games, index: int = 0) -> "Position":
+        """Return the position of one game of a batch."""
+        game, rules = games.state.games, games.state.rules
+        patrols = rules["patrol_count"][index if len(rules) > 1 else 0].tolist()
+        by_satellite = {name: game[name][index].tolist() for name in (*FLEET_FIELDS, "destroyed")}
+        values: dict[str, Any] = {
+            name: [rows[side][: 1 + patrols[side]] for side in range(2)] for name, rows in by_satellite.items()
+        }
+        values |= {name: game[name][index].tolist() for name in (*SIDE_FIELDS, "goal_points", "illegal_orders")}
+        return cls.model_construct(  # the engine's own values need no validation
+            **values,
+            turn=int(game["turn"][index]),
+            phase=PHASES[game["phase"][index]],
+            done=bool(game["done"][index]),
+            reasons=int(game["reasons"][index]),
+        )
+
+    def write(self, games: Games, where: str = "position", *, supplies_are_limited: bool = True) -> None:
+        """Set a batch of one, which was just set up, to this position.
+
+        Args:
+            games: the batch; its random streams stay as they are.
+            where: source of the position, for messages.
+            supplies_are_limited: whether no satellite may have more fuel or ammo than at the start.
+
+        Raises:
+            RecordingError: the position is impossible with the configuration; nothing has changed then.
+        """
+        game, rules = games.state.games[0], games.state.rules[0]
+        if fault := next(self._find_faults(game, rules, supplies_are_limited), None):
+            raise RecordingError(f"{where}: {fault}")
+        destroyed = self.destroyed or [[0] * len(fleet) for fleet in self.sector]
+        for name, rows in (*((name, getattr(self, name)) for name in FLEET_FIELDS), ("destroyed", destroyed)):
+            for side in range(2):
+                game[name][side, : len(rows[side])] = rows[side]
+        for name in (*SIDE_FIELDS, "goal_points", "illegal_orders"):
+            game[name][:] = getattr(self, name)
+        game.turn, game.phase = self.turn, PHASES.index(self.phase)
+        game.done, game.reasons = self.done, self.reasons
+        game.outcome_count = 0
+        games.reveal()
+        games.describe()
+
+    def _find_faults(self, game: state.Record, rules: state.Record, supplies_are_limited: bool) -> Iterator[str]:
+        """Yield what is impossible in the position, given a game that was just set up and its rules."""
+        for side, name in enumerate(SIDES):
+            fleet = 1 + int(rules.patrol_count[side])
+            if len(self.sector[side]) != fleet:
+                yield f"{name} has {len(self.sector[side])} satellites; its configuration gives it {fleet}"
+            if ring_of(self.goal[side]) != rules.goal_ring:
+                yield f"goal.{side} must be a sector of the goal ring, {rules.goal_ring}, got {self.goal[side]}"
+            for number, sector in enumerate(self.sector[side]):
+                if sector == EARTH or not rules.inner_ring <= ring_of(sector) <= rules.outer_ring:
+                    rings = f"rings {rules.inner_ring} to {rules.outer_ring}"
+                    yield f"sector.{side}.{number} must be a sector of {rings}, got {sector}"
+                for field in ("fuel", "ammo"):
+                    value, initial = getattr(self, field)[side][number], int(game[field][side, number])
+                    if value > initial and supplies_are_limited:
+                        yield f"{field}.{side}.{number} must be at most {initial}, as at the start, got {value}"
+                if self.destroyed and self.destroyed[side][number] and self.fuel[side][number] > 0:
+                    yield f"fuel.{side}.{number} of a destroyed satellite must be 0, got {self.fuel[side][number]}"
+        if self.done != (self.phase == "drift") or self.done != (self.reasons > 0):
+            values = f"phase {self.phase!r}, done {self.done}, reasons {self.reasons}"
+            yield f"a game must be over in its drift, for a reason, got {values}"
+        last = int(rules.turn_limit) + int(rules.code_rules)
+        if self.turn >= last:
+            yield f"turn must be less than {last}, got {self.turn}"
+        half_circle = 1 << (int(rules.goal_ring) - 1)
+        if self.goal[1] != sector_at(int(rules.goal_ring), azimuth_of(self.goal[0]) + half_circle):
+            yield f"goal sectors must be opposite each other, got {self.goal[0]} and {self.goal[1]}"
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields that were stated as single values by name, such as "fuel of alpha P3"."""
+        values: dict[str, Any] = {}
+        for field in FLEET_FIELDS:
+            for side, fleet in zip(SIDES, getattr(self, field), strict=True):
+                values |= {f"{field} of {side} {short_name(number)}": value for number, value in enumerate(fleet)}
+        for field in SIDE_FIELDS:
+            values |= {f"{field} of {side}": value for side, value in zip(SIDES, getattr(self, field), strict=True)}
+        return values | {
+            name: getattr(self, name) for name in ("turn", "phase", "done") if name in self.model_fields_set
+        }
+
+
+# Saved games
+
+FORMAT = "geo_patrol game"
+VERSION = 2
+
+
+class SavedData(BaseModel):
+    """Data of a save: of exactly these fields, with exactly these types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _RandomStreams(SavedData):
+    key: _UInt64
+    counter: _UInt64
+    setup_key: _UInt64 | None = None
+    """The key from whose stream everything was sampled: in older files, instead of what follows."""
+    variant: Annotated[str, Field(max_length=MAX_TITLE)] | None = None
+    """Its name, if there is one."""
+    sampled: Annotated[list[int | float], Field(max_length=_MAX_SAMPLED)] | None = None
+    """What was sampled for the game, see ``engine.setup.read_sampled``."""
+
+
+_KNOWN_FIELDS = (*FLEET_FIELDS, "destroyed")
+
+
+class _Known(SavedData):
+    """What a side knows of the enemy, where it does not see everything; values of satellites by number."""
+
+    sector: _Fleet
+    fuel: _Fleet
+    ammo: _Fleet
+    destroyed: _Flags
+    unseen: Annotated[list[Annotated[int, Field(ge=0, le=2 * MAX_TURNS)]], Field(max_length=state.SATELLITES)]
+    """The decision phases since it last saw each satellite."""
+    goal_points: _GoalPoints
+    score: _Score
+
+    @classmethod
+    def of(cls, games: Games, index: int, side: int) -> "_Known":
+        """Return what a side knows in one game of a batch."""
+        enemy, beliefs = 1 - side, games.sight.beliefs[state.NUM_SIDES * index + side]
+        rules = games.state.rules
+        fleet = 1 + int(rules["patrol_count"][index if len(rules) > 1 else 0, enemy])
+        return cls.model_construct(
+            **{name: beliefs[name][enemy, :fleet].tolist() for name in _KNOWN_FIELDS},
+            unseen=games.unseen[index, enemy, :fleet].tolist(),
+            goal_points=int(beliefs.goal_points[enemy]),
+            score=int(beliefs.score[enemy]),
+        )
+
+    def write(self, games: Games, side: int, start: state.Record, where: str) -> None:
+        """Set what a side knows in a batch of one that was set to its position.
+
+        Raises:
+            RecordingError: it is impossible with the configuration.
+        """
+        enemy, rules, phase = 1 - side, games.state.rules[0], phase_number(games.state.games[0])
+        fleet = 1 + int(rules.patrol_count[enemy])
+        for name in (*_KNOWN_FIELDS, "unseen"):
+            if len(getattr(self, name)) != fleet:
+                raise RecordingError(f"{where}.{name} must have {fleet} values, got {len(getattr(self, name))}")
+        for number, sector in enumerate(self.sector):
+            if sector == EARTH or not rules.inner_ring <= ring_of(sector) <= rules.outer_ring:
+                rings = f"rings {rules.inner_ring} to {rules.outer_ring}"
+                raise RecordingError(f"{where}.sector.{number} must be a sector of {rings}, got {sector}")
+            for name, highest in (
+                ("fuel", int(start.fuel[enemy, number])),
+                ("ammo", int(start.ammo[enemy, number])),
+                ("unseen", phase),
+            ):
+                value = getattr(self, name)[number]
+                if value > highest:
+                    raise RecordingError(f"{where}.{name}.{number} must be at most {highest}, got {value}")
+        belief = games.sight.beliefs[side]
+        for name in _KNOWN_FIELDS:
+            belief[name][enemy, :fleet] = getattr(self, name)
+        games.sight.sightings[0].phase[enemy, :fleet] = phase - np.array(self.unseen)
+        belief.goal_points[enemy], belief.score[enemy] = self.goal_points, self.score
+
+
+class SavedState(SavedData):
+    """A saved game without its configuration, as ``save_state`` writes it."""
+
+    chance: _RandomStreams
+    position: Position
+    known: Annotated[list[_Known], _Both] | None = None
+    """What alpha and bravo know of each other, where the configuration hides enemies."""
+
+
+class _SavedGame(SavedState):
+    format: Literal["geo_patrol game"]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    config: dict[str, Any]
+
+
+def save_game(games: Games, index: int = 0) -> dict[str, Any]:
+    """Return one game of a batch as plain data for ``json.dumps``."""
+    return {"format": FORMAT, "version": VERSION, "config": games.config.to_dict(), **save_state(games, index)}
+
+
+def save_state(games: Games, index: int = 0) -> dict[str, Any]:
+    """Return one game of a batch as ``save_game`` does, without its configuration."""
+    game, variants = games.state.games[index], games.config.variants
+    sampled: dict[str, Any] = {}
+    if games.is_randomized:
+        rules = games.state.rules
+        variant = int(rules["variant"][index])
+        sampled = {"variant": variants[variant].name} if variants else {}
+        sampled["sampled"] = setup.read_sampled(games.scenario, variant, setup.as_words(rules)[index])
+    known = {}
+    if games.hides_enemies:
+        known["known"] = [_Known.of(games, index, side).model_dump() for side in range(state.NUM_SIDES)]
+    return {
+        "chance": {"key": int(game.rng_key), "counter": int(game.rng_counter), **sampled},
+        "position": Position.of(games, index).model_dump(),
+        **known,
+    }
+
+
+def restore_game(saved: Any) -> Games:
+    """Restore a saved game as a batch of one.
+
+    Raises:
+        RecordingError: the data are not a saved game, or the position is impossible with its configuration.
+        ConfigError: its configuration is invalid.
+    """
+    data = check_saved(_SavedGame, _with_position(saved), "saved game")
+    return _restore_state(Games.unseeded(read_saved_config(data.config), 1), data, "saved game")
+
+
+def restore_states(config: GameConfig, states: Sequence[SavedState], where: str) -> Games:
+    """Restore saved games of one configuration as a batch.
+
+    Raises:
+        RecordingError: a position is impossible with the configuration.
+    """
+    games, single = Games.unseeded(config, len(states)), Games.unseeded(config, 1)
+    for i, saved in enumerate(states):
+        games.put(np.array([i]), _restore_state(single, saved, f"{where}.{i}"))
+    return games
+
+
+def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
+    """Return a batch of one after it was set to a saved game."""
+    game, chance = single.state.games[0], saved.chance
+    names = [variant.name for variant in single.config.variants]
+    if chance.variant is not None and chance.variant not in names:
+        right = f"one of {', '.join(names)}" if names else "left out, as the configuration has no variants"
+        raise RecordingError(f"{where}: chance.variant must be {right}, got {show(chance.variant)}")
+    if single.is_randomized:
+        variant = state.NOBODY if chance.variant is None else names.index(chance.variant)
+        rules, words = single.state.rules[0], setup.as_words(single.state.rules)[0]
+        if chance.setup_key is not None:
+            setup.sample_rules(game, np.uint64(chance.setup_key), single.scenario, variant, rules, words)
+        elif names and chance.variant is None:
+            raise RecordingError(f"{where}: chance.variant must be one of {', '.join(names)}")
+        else:
+            try:
+                setup.write_sampled(single.scenario, variant, chance.sampled or (), rules, words)
+            except ValueError as error:
+                raise RecordingError(f"{where}: chance.{error}") from None
+    single.set_up_again()
+    start = game.copy()
+    saved.position.write(single, where)
+    if saved.known is not None and not single.hides_enemies:
+        raise RecordingError(f"{where}: known is given, but its configuration has no sensor ranges")
+    for side, known in enumerate(saved.known or ()):
+        known.write(single, side, start, f"{where}: known.{side}")
+    game.rng_key, game.rng_counter = np.uint64(chance.key), np.uint64(chance.counter)
+    return single
+
+
+def _with_position(saved: Any) -> Any:
+    """Return a saved game of version 1, which had the values of each side in a table of its own, as one of version 2."""
+    if not isinstance(saved, Mapping) or type(saved.get("version")) is not int or saved["version"] != 1:
+        return saved
+    sides: list[Mapping[str, Any]] = [side for side in map(saved.get, SIDES) if isinstance(side, Mapping)]
+    if len(sides) < len(SIDES):
+        raise RecordingError("saved game: alpha and bravo must be tables")
+    position = {name: saved[name] for name in ("turn", "phase", "done", "reasons") if name in saved}
+    for name in dict.fromkeys(key for side in sides for key in side):
+        position[name] = [side.get(name) for side in sides]
+    rest = {name: saved[name] for name in saved if name not in (*SIDES, "turn", "phase", "done", "reasons")}
+    return {**rest, "version": VERSION, "position": position}
+
+
+def check_saved(model: type[_Model], saved: Any, where: str) -> _Model:
+    """Validate saved data.
+
+    Raises:
+        RecordingError: a field is invalid; the message names each with its value.
+    """
+    return parse_model(model, saved, where, max_errors=_MAX_FAULTS)
+
+
+class _GeneratorState(SavedData):
+    state: Annotated[int, Field(ge=0, lt=2**128)]
+    inc: Annotated[int, Field(ge=0, lt=2**128)]
+
+
+class SavedGenerator(SavedData):
+    """The state of a NumPy generator, as ``generator.bit_generator.state`` returns it for ``PCG64``."""
+
+    bit_generator: Literal["PCG64"]
+    state: _GeneratorState
+    has_uint32: Literal[0, 1]
+    uinteger: Annotated[int, Field(ge=0, lt=2**32)]
+
+    def restore(self) -> np.random.Generator:
+        """Return a generator in this state."""
+        generator = np.random.Generator(np.random.PCG64())
+        generator.bit_generator.state = self.model_dump()
+        return generator

@@ -1,0 +1,861 @@
+"""Data sets: recorded games as arrays, for imitation and offline learning.
+
+A replay holds orders, not observations, so its games are played again. Many are played side by side: the seed and the
+orders give every position, and the positions of hundreds of games are observed in one compiled call. The positions that
+the file records are compared with those that the rules give.
+
+Parsing every line as JSON would take ten times as long as playing it. A regular expression reads the lines that
+``Recorder`` writes, byte for byte, all those of a game at once; from the first game on that has another line, ``ReplayReader``
+reads the file, which accepts all that the format allows and names what it does not.
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import from_json
+
+from geo_patrol.base.arguments import check_choice
+from geo_patrol.base.errors import ConfigError, GeoPatrolError, RecordingError, optional_import, show
+from geo_patrol.base.sides import SIDES
+from geo_patrol.base.validation import parse_model
+from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import state, steps
+from geo_patrol.engine.observe import Encoding, check_encoding
+from geo_patrol.envs.arguments import Reward
+from geo_patrol.envs.registration import environment_id
+from geo_patrol.envs.spaces import OrderSpace, box, masked
+from geo_patrol.game.games import Games, make_outputs
+from geo_patrol.game.notation import Order, read_reasons
+from geo_patrol.game.position import FLEET_FIELDS, SIDE_FIELDS
+from geo_patrol.replays.checking import play
+from geo_patrol.replays.files import MAX_FAULTS, MAX_GAME_BYTES, ReplayReader, read_lines
+from geo_patrol.replays.replay import AgentNames, EndLine, Replay
+
+__all__ = ["RecordedGame", "ReplayDataset", "Samples"]
+
+OnDamage: TypeAlias = Literal["raise", "skip"]
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+"""Endings of the replay files of a folder."""
+_PHASES_AT_ONCE = 16_384
+"""Games are played together until they have so many phases."""
+_OBSERVED_AT_ONCE = 2048
+"""Phases that are observed at once. Their observations on four rings are 26 MB: for arrays above 32 MB glibc asks the system for
+new memory each time, whose pages take longer to map than to fill."""
+
+
+class Samples(NamedTuple):
+    """Decisions of single sides, row by row: those of a game follow each other, alpha's before bravo's in each phase."""
+
+    observations: NDArray[Any]
+    """(n, size) float32 ("onehot") or int16 ("tokens"), as the side saw the position."""
+    action_masks: NDArray[np.int8]
+    """(n, 11, 28), 1 where an order was legal."""
+    actions: NDArray[np.int64]
+    """(n, 11) order codes as they were carried out: illegal orders became noop."""
+    rewards: NDArray[np.float32]
+    """(n,) reward of the side for this phase, as in the environments."""
+    returns: NDArray[np.float32]
+    """(n,) sum of its rewards from this phase on, not discounted."""
+    outcomes: NDArray[np.float32]
+    """(n,) how the game ended for the side: 1 won, 0 drawn, -1 lost; NaN if it was not recorded to its end."""
+    terminations: NDArray[np.bool_]
+    """(n,) whether the game ended with this phase."""
+    games: NDArray[np.int64]
+    """(n,) index of the game in ``ReplayDataset.games``."""
+    sides: NDArray[np.int8]
+    """(n,) 0 alpha, 1 bravo."""
+    turns: NDArray[np.int32]
+    """(n,) turn, from 1."""
+    phases: NDArray[np.int8]
+    """(n,) 0 movement, 1 engagement."""
+
+
+class RecordedGame(NamedTuple):
+    """Where the samples of a game come from."""
+
+    path: Path
+    number: int
+    """Index of the game in its file, for ``read_replay``."""
+    agents: tuple[str, str]
+    """Names of the agents of alpha and bravo."""
+    seed: int | None
+
+
+class ReplayDataset:
+    """The decisions in replay files as arrays, read in batches.
+
+    >>> dataset = ReplayDataset("games/", encoding="tokens")         # doctest: +SKIP
+    >>> for samples in dataset.batches(4096):                        # doctest: +SKIP
+    ...     print(samples.observations.shape, samples.actions.shape)
+
+    All games have the same configuration, unless ``mixed`` says otherwise; observations hold the figures of the rules.
+
+    Args:
+        sources: a replay file, a folder, whose replay files are read by name, folders in it too; or several of them.
+        encoding: encoding of the observations, "onehot" or "tokens".
+        reward: "score", the change of the score difference, or "outcome", as in the environments.
+        agent: only the decisions of the agent of this name, such as "policy:base"; None takes those of both sides.
+        config: only the games of this configuration.
+        mixed: whether games may have different configurations, such as those sampled from ranges; their boards must have
+            the same rings.
+        on_damage: "raise" stops at a damaged file, or a game that does not follow the rules; "skip" leaves such games out
+            and lists them in ``faults``.
+
+    Attributes:
+        paths: the files.
+        games: the games read so far, in the iteration begun last.
+        faults: what was left out, with the names of the files: the first twenty.
+        fault_count: how much was left out.
+
+    Raises:
+        RecordingError: there are no replay files.
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+    """
+
+    def __init__(
+        self,
+        sources: str | Path | Iterable[str | Path],
+        *,
+        encoding: Encoding = "onehot",
+        reward: Reward = "score",
+        agent: str | None = None,
+        config: ConfigSource | None = None,
+        mixed: bool = False,
+        on_damage: OnDamage = "raise",
+    ) -> None:
+        check_choice("reward", reward, get_args(Reward))
+        check_choice("on_damage", on_damage, get_args(OnDamage))
+        if config is not None and mixed:
+            raise ValueError("config selects the games of one configuration: leave it out, or mixed")
+        self.paths = _find_files([sources] if isinstance(sources, (str, Path)) else sources)
+        self.encoding, self.reward, self.agent = check_encoding(encoding), reward, agent
+        self.mixed, self.on_damage = mixed, on_damage
+        self._selected = None if config is None else load_config(config)
+        self.games: list[RecordedGame] = []
+        self.faults: list[str] = []
+        self.fault_count = 0
+
+    def batches(self, size: int = 4096) -> Iterator[Samples]:
+        """Yield samples in batches of a size; the last one may be smaller.
+
+        Raises:
+            RecordingError: a file is damaged or a game does not follow the rules, and ``on_damage`` is "raise".
+            ConfigError: games have different configurations.
+            ValueError: the size is not a positive integer.
+        """
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            raise ValueError(f"size must be a positive integer, got {size!r}")
+        return self._batches(int(size))
+
+    def read(self) -> Samples:
+        """Read all samples into memory; with "onehot" these are gigabytes for a million.
+
+        Raises:
+            RecordingError: as for ``batches``; or there are no samples.
+            ConfigError: games have different configurations.
+        """
+        parts = list(self.batches())
+        if not parts:
+            raise RecordingError(f"{self.paths[0]}: no decisions{f' of {self.agent!r}' if self.agent else ''}")
+        return _join(parts)
+
+    def to_minari(self, dataset_id: str, **metadata: Any) -> Any:
+        """Write a Minari data set, an episode for each side of each game.
+
+        Observations are those of the Gymnasium environment with ``mask_in="obs"``, which the data set recovers, against
+        "random"; the infos of each position are seat, turn (completed ones) and phase.
+
+        Args:
+            dataset_id: name of the data set, such as "geo_patrol/scripted-v0".
+            metadata: more arguments of ``minari.create_dataset_from_buffers``, such as ``author``.
+
+        Returns:
+            The ``minari.MinariDataset``.
+
+        Raises:
+            MissingPackageError: Minari is not installed.
+            RecordingError: as for ``batches``; or there are no games.
+            ConfigError: games have different configurations.
+            ValueError: the data set exists already, or Minari refuses an argument.
+        """
+        with optional_import("minari"):
+            import gymnasium  # noqa: PLC0415
+            import minari  # noqa: PLC0415
+            from minari.data_collector import EpisodeBuffer  # noqa: PLC0415
+
+        played = self._played()
+        first = next(played, None)
+        if first is None:
+            raise RecordingError(f"{self.paths[0]}: there are no games in it")
+        options: dict[str, Any] = {
+            "config": first.config.to_dict(),
+            "observation": self.encoding,
+            "reward": self.reward,
+        }
+        env = gymnasium.make(environment_id("geo_patrol"), mask_in="obs", disable_env_checker=True, **options)
+
+        num_written = 0
+
+        def episodes() -> Iterator[Any]:
+            nonlocal num_written
+            for part in chain([first], played):
+                for episode in self._episodes(part):
+                    num_written += 1
+                    yield EpisodeBuffer(**episode)
+
+        try:
+            return minari.create_dataset_from_buffers(
+                dataset_id,
+                episodes(),
+                env=env,
+                observation_space=masked(box(first.config, self.encoding)),
+                action_space=OrderSpace(),
+                **{"eval_env": env} | metadata,  # as it would be without, but for a warning
+            )
+        except BaseException:
+            if num_written:  # half of a data set, and a new one: Minari writes into no other
+                minari.delete_dataset(dataset_id)
+            raise
+
+    # Reading and playing
+
+    def _played(self) -> Iterator["_Played"]:
+        """Yield games that have been played, some at a time."""
+        self.games, self.faults, self.fault_count = [], [], 0
+        pending: list[_Recording] = []
+        num_phases = 0
+        expected: tuple[GameConfig, RecordedGame] | None = None
+        for path in self.paths:
+            for recording in self._read(path):
+                config, game = recording.config, recording.game
+                if self._selected is not None and config != self._selected:
+                    continue
+                if expected is None:
+                    expected = config, game
+                self._check_configuration(config, game, *expected)
+                pending.append(recording)
+                num_phases += recording.length
+                if num_phases >= _PHASES_AT_ONCE:
+                    yield from self._play(pending)
+                    pending, num_phases = [], 0
+        if pending:
+            yield from self._play(pending)
+
+    def _check_configuration(
+        self, config: GameConfig, game: RecordedGame, expected: GameConfig, first: RecordedGame
+    ) -> None:
+        if self.mixed:
+            rings, others = config.board.outer_ring, expected.board.outer_ring
+            if rings != others:
+                raise ConfigError(
+                    f"{game.path}, game {game.number}: a board of {rings} rings, {first.path} has {others}: "
+                    "observations would have different sizes; read them as two data sets"
+                )
+            if config.hides_enemies != expected.hides_enemies:
+                raise ConfigError(
+                    f"{game.path}, game {game.number}: only one of {show(config.title)} and {show(expected.title)} hides "
+                    "enemies: observations would have different sizes; read them as two data sets"
+                )
+        elif config != expected:
+            raise ConfigError(
+                f"{game.path}, game {game.number}: {show(config.title)}, but game {first.number} of {first.path} is "
+                f"{show(expected.title)} or has other values: select one with config, or give mixed=True"
+            )
+
+    def _read(self, path: Path) -> Iterator["_Recording"]:
+        """Yield the games of a file that can be read and have phases."""
+        count = 0
+        try:
+            for recording in _read_written(path):
+                count += 1
+                if recording.length:
+                    yield recording
+        except _OtherForm:
+            yield from self._read_any(path, count)
+
+    def _read_any(self, path: Path, first: int) -> Iterator["_Recording"]:
+        """Yield the games of a file from one on, by ``ReplayReader``."""
+        reader, known = ReplayReader(path), 0
+        replays = iter(reader)
+        while True:
+            try:
+                replay = next(replays, None)
+                faults = [f"{path}: {text}" for text in reader.faults[known:]]
+            except RecordingError as error:  # there is no game in it
+                replay, faults = None, [str(error)]
+            known = len(reader.faults)
+            for fault in faults:
+                self._report(fault)
+            if replay is None:
+                self.fault_count += reader.fault_count - len(reader.faults)
+                return
+            if replay.number >= first and replay.fault is None and replay.phases:
+                yield _Recording(
+                    RecordedGame(path, replay.number, replay.agents, replay.seed),
+                    replay.config,
+                    np.array([phase.codes for phase in replay.phases]),
+                    replay=replay,
+                )
+
+    def _report(self, fault: str) -> None:
+        if self.on_damage == "raise":
+            raise RecordingError(fault)
+        self.fault_count += 1
+        if len(self.faults) < MAX_FAULTS:
+            self.faults.append(str(RecordingError(fault)))
+
+    def _play(self, recordings: Sequence["_Recording"]) -> Iterator["_Played"]:
+        """Play games, report those that do not follow the rules, and yield the others."""
+        played, faults = _play_games(recordings)
+        for fault in faults:
+            if fault:
+                self._report(fault)
+        is_valid = np.array([fault is None for fault in faults])
+        if is_valid.any():
+            first = len(self.games)
+            self.games += [recording.game for recording, fault in zip(recordings, faults, strict=True) if fault is None]
+            yield played._replace(numbers=np.where(is_valid, first + np.cumsum(is_valid) - 1, -1))
+
+    # Arrays
+
+    def _batches(self, size: int) -> Iterator[Samples]:
+        """Yield batches; those that do not begin or end within games that were played together are not copied."""
+        pending: list[Samples] = []
+        missing = size
+        for played in self._played():
+            values, start = self._values(played), 0
+            while start < played.num_decisions:
+                stop = min(start + min((missing + 1) // 2, _OBSERVED_AT_ONCE), played.num_decisions)
+                pending.append(self._samples(played, values, slice(start, stop)))
+                missing -= len(pending[-1].actions)
+                start = stop
+                while missing <= 0:  # one sample is left over where the size is odd
+                    samples = _join(pending)
+                    yield Samples._make(array[:size] for array in samples)
+                    pending, missing = [Samples._make(array[size:] for array in samples)], missing + size
+        if missing < size:
+            yield _join(pending)
+
+    def _samples(self, played: "_Played", values: "_Values", part: slice) -> Samples:
+        """Return the samples of some decisions in games."""
+        decisions, game_of = played.positions[part], played.game_of[part]
+        outputs = make_outputs(
+            2 * len(decisions),
+            self.encoding,
+            played.config.board.outer_ring,
+            hides_enemies=decisions.hides_enemies,
+            masks=True,
+        )
+        decisions.run(steps.OBSERVE, outputs=outputs)
+        samples = Samples(
+            observations=outputs.tokens if self.encoding == "tokens" else outputs.onehot,
+            action_masks=outputs.masks,
+            actions=decisions.replace_illegal(played.codes[part]).reshape(-1, state.SATELLITES),
+            rewards=values.rewards[part].reshape(-1),
+            returns=values.returns[part].reshape(-1),
+            outcomes=values.outcomes[game_of].reshape(-1),
+            terminations=np.repeat(values.terminations[part], 2),
+            games=np.repeat(played.numbers[game_of], 2),
+            sides=np.tile(np.arange(2, dtype=np.int8), len(decisions)),
+            turns=np.repeat(decisions.turn, 2),
+            phases=np.repeat(decisions.phase.astype(np.int8), 2),
+        )
+        is_taken = (played.numbers[game_of] >= 0)[:, None] & played.is_by(self.agent)[game_of]
+        if is_taken.all():
+            return samples
+        return Samples._make(array[is_taken.reshape(-1)] for array in samples)
+
+    def _values(self, played: "_Played") -> "_Values":
+        """Return what decisions were worth."""
+        positions, num = played.positions, played.num_decisions
+        ends = positions[num:]
+        is_last, is_over = played.is_last, ends.is_over
+        following = np.where(is_last, num + played.game_of, np.arange(num) + 1)
+        terminations = is_last & is_over[played.game_of]
+        outcomes = np.where(is_over[:, None], ends.returns, np.nan).astype(np.float32)
+        if self.reward == "outcome":
+            final = np.where(is_over, ends.returns[:, 0], 0)
+            worth = np.where(terminations, final[played.game_of], 0)
+            return _Values(_both(worth), _both(final[played.game_of]), outcomes, terminations)
+        known, sides = positions.known_scores, np.arange(state.NUM_SIDES)
+        difference = np.subtract(known[:, sides, sides], known[:, sides, 1 - sides], dtype=np.int64)
+        # As in the environments, the first reward includes the difference at the start, so that they sum to the last one.
+        before = np.where(played.is_first[:, None], 0, difference[:num])
+        rewards, returns = difference[following] - before, difference[num:][played.game_of] - before
+        return _Values(rewards.astype(np.float32), returns.astype(np.float32), outcomes, terminations)
+
+    def _episodes(self, played: "_Played") -> Iterator[dict[str, Any]]:
+        """Yield episodes as arguments of Minari's ``EpisodeBuffer``."""
+        num, values, is_by = played.num_decisions, self._values(played), played.is_by(self.agent)
+        for game in np.flatnonzero(played.numbers >= 0).tolist():
+            rows = np.flatnonzero(played.game_of == game)
+            positions = played.positions[np.append(rows, num + game)]
+            observations, masks = positions.observe(self.encoding), positions.action_masks()
+            actions = positions[:-1].replace_illegal(played.codes[rows])
+            for side in np.flatnonzero(is_by[game]).tolist():
+                yield {
+                    "observations": {
+                        "observation": observations[:, side],
+                        "action_mask": masks[:, side],
+                    },
+                    "actions": actions[:, side],
+                    "rewards": values.rewards[rows, side],
+                    "terminations": values.terminations[rows],
+                    "truncations": played.is_last[rows] & ~values.terminations[rows],
+                    "infos": {
+                        "seat": np.full(len(positions), side),
+                        "turn": positions.turn - 1,
+                        "phase": positions.phase,
+                    },
+                }
+
+
+class _Values(NamedTuple):
+    rewards: NDArray[np.float32]
+    """(decisions, 2)."""
+    returns: NDArray[np.float32]
+    """(decisions, 2)."""
+    outcomes: NDArray[np.float32]
+    """(games, 2)."""
+    terminations: NDArray[np.bool_]
+    """(decisions,)."""
+
+
+def _both(alpha: NDArray[Any]) -> NDArray[np.float32]:
+    """Return values of alpha, (n,), for both sides of a zero-sum game, (n, 2)."""
+    return np.stack([alpha, -alpha], axis=1).astype(np.float32)
+
+
+def _find_files(sources: Iterable[str | Path]) -> list[Path]:
+    """Return the replay files of files and folders.
+
+    Raises:
+        RecordingError: a source does not exist, or is a folder without replay files.
+    """
+    paths: list[Path] = []
+    for source in map(Path, sources):
+        if source.is_dir():
+            found = sorted(path for path in source.rglob("*") if path.name.endswith(SUFFIXES) and path.is_file())
+            if not found:
+                raise RecordingError(f"{source}: there is no replay file in this folder: {', '.join(SUFFIXES)}")
+            paths += found
+        elif source.exists():
+            paths.append(source)
+        else:
+            raise RecordingError(f"{source}: there is no such file or folder")
+    if not paths:
+        raise RecordingError("sources must name at least one replay file or folder")
+    return paths
+
+
+def _join(parts: Sequence[Samples]) -> Samples:
+    return parts[0] if len(parts) == 1 else Samples._make(map(np.concatenate, zip(*parts, strict=True)))
+
+
+# Files
+
+
+@dataclass
+class _Recording:
+    """A game as it is recorded, before it is played.
+
+    Attributes:
+        game: where it stands.
+        config: its configuration.
+        codes: (phases, 2, 11) int8 order codes, -1 for those that do not exist.
+        turns: (phases,) their turns.
+        phases: (phases,) 0 movement, 1 engagement.
+        after: the numbers of the positions after each phase.
+        end: the result, where it is recorded.
+        replay: the same as ``ReplayReader`` reads it, which is then played and checked by itself.
+    """
+
+    game: RecordedGame
+    config: GameConfig
+    codes: NDArray[np.int8]
+    turns: NDArray[np.int64] | None = None
+    phases: NDArray[np.int64] | None = None
+    after: NDArray[np.int64] | None = None
+    end: EndLine | None = None
+    replay: Replay | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.codes)
+
+
+class _OtherForm(Exception):  # noqa: N818 - nothing is wrong
+    """A line is not one that ``Recorder`` writes."""
+
+
+_GAME_START, _END_START = b'{"type":"game",', b'{"type":"end",'
+_GAME_LINE = re.compile(
+    rb'\{"type":"game","format":"geo_patrol replay","version":1,"versions":\{[^{}]*+\},'
+    rb'"agents":(\{[^{}]*+\}),"seed":(\d{1,20}),"config":(\{.*+)(?<=\}\})'
+)
+_PHASE_LINES = re.compile(
+    rb'\n\{"type":"phase","turn":(\d{1,9}),"phase":"(movement|engagement)",'
+    rb'"orders":\{"alpha":\[([^\]]*+)\],"bravo":\[([^\]]*+)\]\}(?:,"outcomes":\[[^\]]*+\])?,'
+    rb'"after":(\{[^}]*+\})\}$',
+    re.MULTILINE,
+)
+"""Finds as many phases as there are line ends before them only if each line is one. What is between brackets may have line ends:
+to exclude two characters instead of one takes three times as long."""
+_FLEETS = rb"\[\[,*+\],\[,*+\]\]"
+_POSITION_WITHOUT_DIGITS = re.compile(
+    rb'\{"sector":' + _FLEETS + rb',"fuel":' + _FLEETS + rb',"ammo":' + _FLEETS + rb',"goal":\[,\],"score":\[,\]\}'
+)
+"""What is left of the positions after phases, which are equal but for their numbers."""
+_DIGITS = b"0123456789"
+_NOT_NUMBERS = bytes(byte for byte in range(256) if byte not in b"0123456789,")
+_MAX_NUMBER = 10**9
+_MAX_SEED = 2**64
+
+_SHIFT = 5
+_NEXT_SIDE, _NO_ORDERS = b"|", b""
+_ORDERS = {
+    f'"{Order.from_code(number, code)}"'.encode(): number << _SHIFT | code
+    for number in range(state.SATELLITES)
+    for code in range(1, state.ORDERS)
+} | {_NEXT_SIDE: -1, _NO_ORDERS: -2}
+"""The orders as they are written, as the number of the satellite and the code. Noops are not written."""
+
+
+def _read_written(path: Path) -> Iterator[_Recording]:
+    """Yield the games of a file, as long as all lines are such as ``Recorder`` writes.
+
+    Raises:
+        _OtherForm: the next game has a line of another form, or the file is damaged.
+    """
+    number = -1
+    try:
+        for number, lines in enumerate(_split_games(path)):
+            yield _recording(path, number, lines)
+    except RecordingError:
+        raise _OtherForm from None
+    if number < 0:
+        raise _OtherForm
+
+
+def _split_games(path: Path) -> Iterator[list[bytes]]:
+    """Yield the lines of each game of a file.
+
+    Raises:
+        RecordingError: the file is damaged from here on.
+        _OtherForm: a game is too long.
+    """
+    lines: list[bytes] = []
+    num_bytes = 0
+    for _, line, _ in read_lines(path):
+        if line.startswith(_GAME_START) and lines:
+            yield lines
+            lines, num_bytes = [], 0
+        lines.append(line)
+        num_bytes += len(line)
+        if num_bytes > MAX_GAME_BYTES:
+            raise _OtherForm
+    if lines:
+        yield lines
+
+
+@functools.lru_cache(maxsize=64)
+def _read_config(text: bytes) -> GameConfig:
+    """Return the configuration of a game, of which many have the same.
+
+    Raises:
+        _OtherForm: it has ranges, which replays do not have.
+    """
+    config = read_saved_config(from_json(text))
+    if config.is_randomized:
+        raise _OtherForm
+    return config
+
+
+def _recording(path: Path, number: int, lines: Sequence[bytes]) -> _Recording:
+    """Return a game from its lines.
+
+    Raises:
+        _OtherForm: something in it is written in another form, or invalid.
+    """
+    header = _GAME_LINE.fullmatch(lines[0])
+    end = lines[-1] if lines[-1].startswith(_END_START) else None
+    written = lines[1 : len(lines) - (end is not None)]
+    phases = _PHASE_LINES.findall(b"\n".join([b"", *written]))
+    if header is None or len(phases) != len(written):
+        raise _OtherForm
+    names, seed, text = header.groups()
+    try:
+        agents = parse_model(AgentNames, names, "agents")
+        config = _read_config(text[:-1])  # without the brace that ends the line
+        end_line = None if end is None else parse_model(EndLine, end, "end")
+    except GeoPatrolError:
+        raise _OtherForm from None
+    if int(seed) >= _MAX_SEED:
+        raise _OtherForm
+    turns, kinds, alpha, bravo, after = zip(*phases, strict=True) if phases else [()] * 5
+    replay = Replay(number, 0, config, int(seed), (agents.alpha, agents.bravo))  # which makes the names printable
+    return _Recording(
+        RecordedGame(path, number, replay.agents, int(seed)),
+        config,
+        _read_orders([orders for both in zip(alpha, bravo, strict=True) for orders in both]),
+        turns=np.array(list(map(int, turns)), np.int64),
+        phases=np.array([kind == b"engagement" for kind in kinds], np.int64),
+        after=_read_positions(after),
+        end=end_line,
+    )
+
+
+def _read_orders(written: Sequence[bytes]) -> NDArray[np.int8]:
+    """Return codes, (phases, 2, 11), from the orders of the sides as they are written.
+
+    Raises:
+        _OtherForm: something is no order, or a satellite has two.
+    """
+    codes = np.zeros((len(written), state.SATELLITES), np.int8)
+    if written:
+        # All orders of the game as one list: where a side's end, _NEXT_SIDE, and where it has none, _NO_ORDERS.
+        listed = (b",%b," % _NEXT_SIDE).join(written).split(b",")
+        try:
+            packed = np.fromiter(map(_ORDERS.__getitem__, listed), np.int64, len(listed))
+        except KeyError:
+            raise _OtherForm from None
+        is_order, is_end = packed >= 0, packed == _ORDERS[_NEXT_SIDE]
+        num_without = np.count_nonzero(packed == _ORDERS[_NO_ORDERS])
+        if np.count_nonzero(is_end) != len(written) - 1 or num_without != written.count(_NO_ORDERS):
+            raise _OtherForm
+        orders = packed[is_order]
+        codes[np.cumsum(is_end)[is_order], orders >> _SHIFT] = orders & ((1 << _SHIFT) - 1)
+        if np.count_nonzero(codes) != len(orders):
+            raise _OtherForm
+    return codes.reshape(-1, 2, state.SATELLITES)
+
+
+def _read_positions(after: Sequence[bytes]) -> NDArray[np.int64]:
+    """Return the numbers of the positions after phases, one after the other.
+
+    Raises:
+        _OtherForm: a position is written in another form, or with other satellites than the others.
+    """
+    if not after:
+        return np.empty(0, np.int64)
+    form = after[0].translate(None, _DIGITS)
+    joined = b",".join(after)
+    if not _POSITION_WITHOUT_DIGITS.fullmatch(form) or joined.translate(None, _DIGITS) != b",".join(
+        [form] * len(after)
+    ):
+        raise _OtherForm
+    text = joined.translate(None, _NOT_NUMBERS)
+    if text.startswith(b",") or text.endswith(b",") or b",," in text:
+        raise _OtherForm
+    numbers = np.fromstring(text.decode(), np.int64, sep=",")
+    if numbers.max() >= _MAX_NUMBER:
+        raise _OtherForm
+    return numbers
+
+
+# Playing
+
+
+class _Played(NamedTuple):
+    """Games that have been played, with all their positions: first those of all decisions, then the last of each game."""
+
+    config: GameConfig
+    """That of the first game."""
+    positions: Games
+    """(decisions + games,)."""
+    codes: NDArray[np.int8]
+    """(decisions, 2, 11), the orders as they were given."""
+    game_of: NDArray[np.int64]
+    """(decisions,), ascending: index of the game, here."""
+    agents: list[tuple[str, str]]
+    """(games,)."""
+    numbers: NDArray[np.int64]
+    """(games,), their indices in the data set; -1 for one that is left out."""
+
+    @property
+    def num_decisions(self) -> int:
+        return len(self.game_of)
+
+    @property
+    def is_first(self) -> NDArray[np.bool_]:
+        """(decisions,), whether a decision is the first of its game."""
+        return np.diff(self.game_of, prepend=-1) > 0
+
+    @property
+    def is_last(self) -> NDArray[np.bool_]:
+        """(decisions,), whether a decision is the last of its game."""
+        return np.diff(self.game_of, append=len(self.agents)) > 0
+
+    def is_by(self, agent: str | None) -> NDArray[np.bool_]:
+        """Return which sides of each game an agent plays, (games, 2); all for None."""
+        return np.array([[agent in (None, name) for name in names] for names in self.agents])
+
+
+def _play_games(recordings: Sequence[_Recording]) -> tuple[_Played, list[str | None]]:
+    """Play games side by side, and compare them with what is recorded.
+
+    Returns:
+        The games, and of each what is wrong with it; None if it follows the rules.
+    """
+    lengths = np.array([recording.length for recording in recordings])
+    starts = np.append(0, np.cumsum(lengths))
+    games = _start(recordings)
+    # Where the positions of all decisions and all ends are written to, each with the rules of its game.
+    positions = games[np.append(np.repeat(np.arange(len(recordings)), lengths), np.arange(len(recordings)))]
+    # The longest games first, so that those that go on are always the first ones.
+    live = sorted((i for i, one in enumerate(recordings) if one.replay is None), key=lambda i: -lengths[i])
+    codes = np.concatenate([recording.codes for recording in recordings])
+    if live:
+        _play_side_by_side(games, np.array(live), starts, codes, positions)
+    ends = starts[-1] + np.arange(len(recordings))
+    faults = [
+        None if recording.replay is None else _copy_game(recording, start, end, positions)
+        for recording, start, end in zip(recordings, starts.tolist(), ends.tolist(), strict=False)
+    ]
+    numbers, results = _recorded_numbers(positions.state.games), _results(positions[ends])
+    for i in live:
+        held = slice(int(starts[i]), int(starts[i + 1]))
+        faults[i] = _compare(recordings[i], positions, held, int(ends[i]), numbers) or _compare_end(
+            recordings[i], results[i]
+        )
+    played = _Played(
+        recordings[0].config,
+        positions,
+        codes,
+        np.repeat(np.arange(len(recordings)), lengths),
+        [recording.game.agents for recording in recordings],
+        np.arange(len(recordings)),
+    )
+    return played, faults
+
+
+def _start(recordings: Sequence[_Recording]) -> Games:
+    """Return recorded games at their start, with rules of their own if their configurations differ."""
+    config = recordings[0].config
+    games = _game_of(config)[np.zeros(len(recordings), np.int64)]
+    if any(recording.config is not config for recording in recordings):
+        rules = [_game_of(recording.config).state.rules for recording in recordings]
+        games.state = games.state._replace(rules=np.concatenate(rules))
+    games.seed_streams([recording.game.seed or 0 for recording in recordings])
+    games.set_up()
+    games.describe()
+    return games
+
+
+@functools.lru_cache(maxsize=64)
+def _game_of(config: GameConfig) -> Games:
+    """Return a game with the rules of a configuration, (1,), that is neither seeded nor set up."""
+    return Games.unseeded(config, 1)
+
+
+def _play_side_by_side(
+    games: Games, indices: NDArray[np.int64], starts: NDArray[np.int64], codes: NDArray[np.int8], positions: Games
+) -> None:
+    """Play games from their start, and write their positions.
+
+    Args:
+        games: at their start.
+        indices: which to play, in the order of falling lengths.
+        starts: the first of their decisions, and behind the last game the number of all.
+        codes: the orders of all decisions.
+        positions: where to write those of all decisions, and then the last one of each game.
+    """
+    first, lengths = starts[:-1][indices], np.diff(starts)[indices]
+    ends = starts[-1] + indices
+    games = games[indices]
+    for t in range(int(lengths[0]) + 1):
+        is_end = lengths[: len(games)] == t
+        rows = np.where(is_end, ends[: len(games)], first[: len(games)] + t)
+        positions.put(rows, games)
+        if is_end.any():
+            games = games[: len(games) - int(is_end.sum())]
+        if len(games):
+            games.step(codes[first[: len(games)] + t])
+
+
+def _copy_game(recording: _Recording, start: int, end: int, positions: Games) -> str | None:
+    """Play a game by itself, with its recorded outcomes if it has no seed, and write its positions.
+
+    Returns:
+        The first difference from the rules, None if there is none.
+    """
+    assert recording.replay is not None
+    try:
+        for row, phase in enumerate(play(recording.replay), start):
+            for at, game in ((row, phase.before), (end, phase.after)):
+                positions.put(np.array([at]), game.as_games())
+    except RecordingError as error:
+        return f"{recording.game.path}: {error}"
+    return None
+
+
+def _recorded_numbers(games: state.Records) -> NDArray[np.int64]:
+    """Return what replays hold of positions, (n, 70): by field, side and satellite, absent ones too."""
+    fields = [games[name].reshape(len(games), -1) for name in (*FLEET_FIELDS, *SIDE_FIELDS)]
+    return np.concatenate(fields, axis=1, dtype=np.int64)
+
+
+@functools.cache
+def _columns(alpha: int, bravo: int) -> NDArray[np.int64]:
+    """Return the columns of ``_recorded_numbers`` of the satellites that sides with so many Patrols have."""
+    fleet = np.repeat([True, False, True, False], [1 + alpha, state.PATROLS - alpha, 1 + bravo, state.PATROLS - bravo])
+    return np.flatnonzero(np.append(np.tile(fleet, len(FLEET_FIELDS)), [True] * (2 * len(SIDE_FIELDS))))
+
+
+def _compare(recording: _Recording, positions: Games, held: slice, end: int, numbers: NDArray[np.int64]) -> str | None:
+    """Return how a game differs from its recording; None if it does not.
+
+    Args:
+        recording: the recording.
+        positions: positions of many games.
+        held: those before the phases of the game.
+        end: its last one.
+        numbers: what replays hold of all positions.
+    """
+    where = f"{recording.game.path}: game {recording.game.number} does not follow the rules"
+    assert recording.turns is not None
+    assert recording.after is not None
+    rules, records = positions.state.rules, positions.state.games[held]
+    columns = _columns(*rules["patrol_count"][end if len(rules) > 1 else 0].tolist())
+    after = np.append(np.arange(held.start + 1, held.stop), end)
+    if recording.after.size != after.size * columns.size:
+        return f"{where}: its configuration has another number of satellites"
+    differs = (recording.after.reshape(after.size, columns.size) != numbers[after][:, columns]).any(axis=1)
+    differs |= (records["turn"] + 1 != recording.turns) | (records["phase"] != recording.phases)
+    differs |= records["done"] != 0
+    if not differs.any():
+        return None
+    turn = recording.turns[np.argmax(differs)]
+    return f"{where} from turn {turn} on; geo-patrol replay --check names the difference"
+
+
+def _results(last: Games) -> list[tuple[bool, int, list[int], int, int]]:
+    """Return of the last positions of games whether they are over, the winner, the score, the turn and the reasons."""
+    columns = last.is_over, last.winner, last.scores, last.turn, last.reasons
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _compare_end(recording: _Recording, result: tuple[bool, int, list[int], int, int]) -> str | None:
+    """Return whether a game ends otherwise than it is recorded."""
+    end = recording.end
+    if end is None:  # not played to the end, or the last line is lost
+        return None
+    is_over, winner, score, turn, reasons = result
+    played = (*SIDES, None)[winner], score, turn, [str(reason) for reason in read_reasons(reasons)]
+    if is_over and played == (end.winner, end.score, end.turns, end.reasons):
+        return None
+    settled = None if is_over else end.settled
+    if settled is not None and (end.winner, end.score, end.turns) == (settled.settled_for, score, turn):
+        return None  # it was ended there, and its last position is not the end of a game
+    where = f"{recording.game.path}: game {recording.game.number}"
+    return f"{where} does not end as it is recorded; geo-patrol replay --check names the difference"

@@ -1,0 +1,976 @@
+"""Studies: what is played for a study file, the results, and how two studies differ. A sweep is the short form of one.
+
+Games are played in blocks of up to ``CHUNK_PAIRS`` pairs and kept by what they depend on: configuration, agents, seed and
+place in the match. A study's folder can therefore be resumed, asked further questions and given further values; the games
+that it has already are not played again.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from geo_patrol.agents.isolation.agent import MOVE_TIME
+from geo_patrol.agents.playing import check_pair
+from geo_patrol.agents.protocol import Agent, agent_name
+from geo_patrol.base.errors import ConfigError, show
+from geo_patrol.base.files import atomic_write
+from geo_patrol.base.versions import __version__
+from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config, resolve_value
+from geo_patrol.config.toml_files import parse_overrides, value_text
+from geo_patrol.evaluation.campaign import (
+    CampaignOptions,
+    FolderError,
+    Journal,
+    check_options,
+    digest_files,
+    read_plan,
+    read_seed,
+)
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves, play_chunk
+from geo_patrol.evaluation.executors import (
+    AgentCache,
+    ProcessExecutor,
+    Progress,
+    check_processes,
+    play_chunks,
+    run_tasks,
+)
+from geo_patrol.evaluation.match import check_games, warm_up
+from geo_patrol.evaluation.results import DRAW, Failure, to_frame
+from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile, wilson_interval
+from geo_patrol.game.notation import read_reasons
+from geo_patrol.studies.questions import (
+    GAME,
+    MEASURES,
+    RATES,
+    Answered,
+    Request,
+    answer_questions,
+    answer_rows,
+    compare_games,
+    expect_games,
+    level_rows,
+    measure_games,
+    question_cells,
+)
+from geo_patrol.studies.study_agents import Seats, StudyAgents, describe_changes, join_versions, version_columns
+from geo_patrol.studies.study_file import (
+    MAX_CELLS,
+    Cell,
+    RankingQuestion,
+    StudyFile,
+    StudyPlan,
+    WorthQuestion,
+    column_values,
+    expand_keys,
+    parse_study,
+    parse_variations,
+    plan_study,
+    read_study_file,
+    short_pair,
+)
+
+STUDY = "study.json"
+"""What a folder's study is, without the files that it was made of."""
+MAX_CURVES = 1_000
+"""Cells and pairs of a study that has curves."""
+CURVE_TURNS = 200
+"""Curves go up to this turn."""
+
+TABLES = ("results", "curves", "answers", "levels")
+Table: TypeAlias = Literal["results", "curves", "answers", "levels"]
+_Pair: TypeAlias = tuple[str, str]
+
+
+# Blocks of games
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Consecutive games of a cell and a pair of agents; ``key`` is a digest of what they depend on."""
+
+    cell: Cell
+    pair: _Pair
+    seed: int
+    index: int
+    num_pairs: int
+    key: str
+
+    @property
+    def games(self) -> int:
+        return self.num_pairs * (2 if self.pair[0] == self.pair[1] else 1)
+
+
+@dataclass(frozen=True)
+class _PlayedBlock:
+    games: NDArray[np.void]
+    curve: NDArray[np.int32]
+    failures: tuple[Failure, ...]
+
+
+class _BlockRecord(BaseModel):
+    """A block that was played, as plain data: a line of a journal."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    block: str
+    seconds: float
+    failures: list[Failure]
+    winner: list[int]
+    scores: list[list[int]]
+    turns: list[int]
+    reasons: list[int]
+    illegal_orders: list[list[int]]
+    curve: list[list[int]]
+
+    @classmethod
+    def of(cls, block: _Block, played: _PlayedBlock, seconds: float) -> Self:
+        """Return the record of a block."""
+        columns = {name: played.games[name].tolist() for name in GAME.names or ()}
+        failures, curve = list(played.failures), played.curve.tolist()
+        return cls(block=block.key, seconds=seconds, failures=failures, curve=curve, **columns)
+
+    def read(self) -> _PlayedBlock | None:
+        """Return what was played; None if the columns do not fit."""
+        games = np.zeros(len(self.winner), GAME)
+        try:
+            for name in GAME.names or ():
+                column = np.array(getattr(self, name), games.dtype[name].base)
+                if column.shape != games[name].shape:
+                    return None
+                games[name] = column
+            curve = np.array(self.curve, np.int32).reshape(-1, len(CURVE))
+        except (ValueError, OverflowError):  # rows of different lengths, numbers that are too large
+            return None
+        if not np.isin(games["winner"], (DRAW, 0, 1)).all():
+            return None
+        return _PlayedBlock(games, curve, tuple(self.failures))
+
+
+def _parse_record(line: bytes) -> tuple[str, _PlayedBlock] | None:
+    try:
+        record = _BlockRecord.model_validate_json(line)
+    except ValidationError:
+        return None
+    played = record.read()
+    return None if played is None else (record.block, played)
+
+
+def _by_side(chunk: PlayedChunk) -> _PlayedBlock:
+    """Return the games of a chunk by side rather than by agent."""
+    result = chunk.result
+    games, numbers, alpha = np.zeros(len(result), GAME), np.arange(len(result)), result.first_side
+    games["winner"] = np.where(result.winner == DRAW, DRAW, result.winner ^ alpha)
+    for name in ("scores", "illegal_orders"):
+        by_agent = result.games[name]
+        games[name] = np.stack([by_agent[numbers, alpha], by_agent[numbers, 1 - alpha]], axis=1)
+    games["turns"], games["reasons"] = result.turns, result.reasons
+    return _PlayedBlock(games, chunk.curve.astype(np.int32), result.failures)
+
+
+class _Blocks:
+    """The chunks of blocks; each is made when it is asked for."""
+
+    def __init__(self, player: "_Player", blocks: Sequence[_Block]) -> None:
+        self._player, self._blocks = player, blocks
+        self.games = sum(block.games for block in blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __getitem__(self, number: int) -> Chunk:
+        block = self._blocks[number]
+        alpha, bravo = block.pair
+        return Chunk(
+            number=number,
+            agents=self._player.agents.seats(block.cell, block.pair),
+            names=(alpha, bravo if bravo != alpha else f"{bravo} (2)"),
+            is_self_play=alpha == bravo,
+            config=self._player.config(block.cell),
+            seed=block.seed,
+            index=block.index,
+            num_pairs=block.num_pairs,
+            move_time=self._player.move_time,
+            swaps=alpha == bravo,
+        )
+
+
+class _Player:
+    """Plays the games of a study, or takes them from its journal.
+
+    Args:
+        plan: the study.
+        seats: the agents of every pair; None makes them by their names.
+        options: see ``CampaignOptions``.
+        journal: where finished games are; None keeps them in memory alone.
+        stack: ends the worker processes; without one nothing is played, and missing games are an error.
+    """
+
+    def __init__(
+        self,
+        plan: StudyPlan,
+        seats: Seats | None,
+        options: CampaignOptions,
+        journal: Journal | None,
+        stack: ExitStack | None,
+    ) -> None:
+        self.plan, self.agents = plan, StudyAgents(plan, seats)
+        self.move_time = options.get("move_time", MOVE_TIME)
+        self._processes, self._executor = options.get("processes"), options.get("executor")
+        self._progress: Progress = options.get("progress") or (lambda _done, _total: None)
+        self._journal, self._stack = journal, stack
+        self._is_warm, self._asked = False, dict[str, int]()
+        self._most: dict[tuple[int, str, _Pair], int] = {}
+        self.config = lru_cache(maxsize=64)(plan.config)
+        self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
+        self._files = {pair: digest_files(pair) for pair in plan.file.agents}
+        self._played: dict[str, _PlayedBlock] = {} if journal is None else dict(journal.read(_parse_record))
+
+    def play(self, requests: Sequence[Request], remaining: int = 0) -> list[NDArray[np.void]]:
+        """Return the games of every request, see ``questions.Source``."""
+        for cell, pair, games, seed in requests:
+            if seed == self.plan.file.seed:
+                place = cell.scenario, json.dumps(self._replaced(cell)), pair
+                self._most[place] = max(self._most.get(place, 0), games)
+        blocks = {block.key: block for request in requests for block in self.blocks(request)}
+        self._asked |= {key: block.games for key, block in blocks.items()}
+        missing = [block for key, block in blocks.items() if key not in self._played]
+        if missing:
+            self._play(missing, remaining)
+        return [
+            np.concatenate([self._played[block.key].games for block in self.blocks(request)]) for request in requests
+        ]
+
+    def _play(self, blocks: Sequence[_Block], remaining: int) -> None:
+        if self._stack is None:
+            raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
+        processes = check_processes(self._processes)
+        if self._executor is None and processes > 1 and (len(blocks) > 1 or remaining > 0):
+            self._executor = self._stack.enter_context(ProcessExecutor(processes))
+        if not self._is_warm:
+            self._warm_up()
+            self._is_warm = True
+        round_ = _Blocks(self, blocks)
+        done, total = self.total - round_.games, self.total + remaining
+        played = play_chunks(
+            round_,
+            executor=self._executor,
+            processes=1,
+            progress=lambda games, _all: self._progress(done + games, total),
+        )
+        with closing(played):
+            for chunk, result in played:
+                block, finished = blocks[chunk.number], _by_side(result)
+                if self._journal is not None:
+                    self._journal.append(_BlockRecord.of(block, finished, result.result.seconds))
+                self._played[block.key] = finished
+
+    def _warm_up(self) -> None:
+        """Compile what games call, in one of the worker processes: it takes more memory than the games of a large study."""
+        seats = {pair: self.agents.seats(self.plan.cells[0], pair) for pair in self.plan.file.agents}
+        by_name = {name: agent for pair, each in seats.items() for name, agent in zip(pair, each, strict=True)}
+        agents, function = list(by_name.values()), partial(warm_up, config=self.plan.scenarios[0].config)
+        if isinstance(self._executor, ProcessExecutor):
+            list(run_tasks(self._executor, function, [agents]))
+        else:
+            function(agents)
+
+    def blocks(self, request: Request) -> Iterator[_Block]:
+        """Yield the blocks of a request."""
+        cell, pair, games, seed = request
+        pairs = games // 2 if pair[0] == pair[1] else games
+        seats = [agent if isinstance(agent, str) else agent.name for agent in self.agents.seats(cell, pair)]
+        where = [self._scenarios[cell.scenario], self._replaced(cell), pair, seats, self._files[pair], seed]
+        prefix = hashlib.sha256(json.dumps(where, sort_keys=True).encode())
+        for index in range(-(-pairs // CHUNK_PAIRS)):
+            num_pairs, digest = min(CHUNK_PAIRS, pairs - CHUNK_PAIRS * index), prefix.copy()
+            digest.update(f"{index} {num_pairs}".encode())
+            yield _Block(cell, pair, seed, index, num_pairs, digest.hexdigest()[:24])
+
+    def _replaced(self, cell: Cell) -> list[tuple[str, Any]]:
+        """Return the overrides of a cell that change its scenario: games of the scenario as it stands are the same games."""
+        config = self.plan.scenarios[cell.scenario].config
+        return [(key, value) for key, value in cell.overrides if current_value(config, key) != value]
+
+    def games_asked(self, cell: Cell, pair: _Pair) -> int:
+        """Return the most games with the study's own seed that were asked for in a cell."""
+        return self._most.get((cell.scenario, json.dumps(self._replaced(cell)), pair), 0)
+
+    def curve(self, request: Request) -> NDArray[np.int64]:
+        """Return the curve of a request that was played."""
+        return join_curves([self._played[block.key].curve.astype(np.int64) for block in self.blocks(request)])
+
+    @property
+    def total(self) -> int:
+        """The number of different games that were asked for."""
+        return sum(self._asked.values())
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Return the failures of agents in all games, in the order of their keys."""
+        return tuple(failure for key in sorted(self._played) for failure in self._played[key].failures)
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+# Results
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study that was played.
+
+    Attributes:
+        plan: the file with its scenarios and cells.
+        games: by cell and pair of agents, in their order, records of layout ``questions.GAME``.
+        curves: likewise, (turns, 5), see ``chunks.CURVE``; empty for more than a thousand cells and pairs.
+        answered: questions and answers.
+        failures: failures of agents.
+        digest: hash of everything that the games depend on.
+        total: number of games of cells and questions together, each counted once.
+        versions: by cell and pair, what played alpha and bravo beyond their names, see ``StudyAgents.versions``.
+    """
+
+    plan: StudyPlan
+    games: Mapping[tuple[int, int], NDArray[np.void]]
+    curves: Mapping[tuple[int, int], NDArray[np.int64]]
+    answered: tuple[Answered, ...]
+    failures: tuple[Failure, ...] = ()
+    digest: str = ""
+    total: int = 0
+    versions: Mapping[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        plan = self.plan
+        varied = ", ".join(plan.file.factors) or "nothing"
+        pairs = ", ".join(f"{alpha}-{bravo}" for alpha, bravo in plan.file.agents)
+        return (
+            f"<Study {plan.file.title!r}: {varied} varied in {len(plan.cells):,} cells, {pairs},"
+            f" {plan.file.games:,} games per cell and pair, seed {plan.file.seed}, {self.digest}>"
+        )
+
+    @property
+    def stamp(self) -> dict[str, Any]:
+        """What every row says about where it is from."""
+        return {"seed": self.plan.file.seed, "geo_patrol": __version__, "study": self.digest}
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning for every pair of agents of which other networks play in other cells."""
+        return describe_changes(self.plan, self.versions)
+
+    def describe_agents(self) -> list[str]:
+        """Return a line for every pair of agents, where the same networks play in all cells, such as "policy: network 3 of 7"."""
+        lines = []
+        for index, pair in enumerate(self.plan.file.agents):
+            found = {self.versions.get((number, index), ("", "")) for number in range(len(self.plan.cells))}
+            text = join_versions(found.pop()) if len(found) == 1 else ""
+            lines += [f"{short_pair(pair)}: {text}"] if text else []
+        return lines
+
+    def places(self) -> Iterator[tuple[int, Cell, int, _Pair]]:
+        """Yield the index of every cell, the cell, the index of every pair of agents, and the pair."""
+        for number, cell in enumerate(self.plan.cells):
+            for index, pair in enumerate(self.plan.file.agents):
+                yield number, cell, index, pair
+
+    def measures(self) -> tuple[str, ...]:
+        """Return the measures of ``rows``; how games ended only as far as it happened in some game."""
+        bits = int(np.bitwise_or.reduce([int(np.bitwise_or.reduce(games["reasons"])) for games in self.games.values()]))
+        return (*MEASURES, *(f"ended: {reason.in_words}" for reason in read_reasons(bits)), *_ILLEGAL)
+
+    def rows(self, table: Table = "results") -> list[dict[str, Any]]:
+        """Return the rows of a table, by the names of columns.
+
+        ``results`` has one for each cell, pair of agents and measure; ``curves`` for each turn; ``answers`` for each answer;
+        ``levels`` for each value that the search of a threshold or a fair value played.
+        """
+        return list(self._rows(table))
+
+    def columns(self, table: Table = "results") -> dict[str, list[Any]]:
+        """Return the columns of a table, see ``rows``; they take a third of the memory."""
+        columns: dict[str, list[Any]] = {}
+        for row in self._rows(table):
+            for name, value in row.items():
+                columns.setdefault(name, []).append(value)
+        return columns
+
+    def _rows(self, table: Table) -> Iterator[dict[str, Any]]:
+        if table == "answers":
+            yield from answer_rows(self.plan, self.answered, self.stamp)
+        elif table == "levels":
+            yield from level_rows(self.plan, self.answered, self.stamp)
+        elif table == "curves":
+            for place in self.places():
+                yield from self._curve_rows(*place)
+        elif table == "results":
+            measures = self.measures()
+            for place in self.places():
+                yield from self._result_rows(*place, measures)
+        else:
+            raise ValueError(f"table must be {', '.join(map(repr, TABLES))}, got {table!r}")
+
+    @cached_property
+    def _factor_values(self) -> list[tuple[Any, ...]]:
+        """The values of the factors in every cell, each factor's of one type."""
+        columns = list(zip(*(cell.values for cell in self.plan.cells), strict=True))
+        return list(zip(*map(column_values, columns), strict=True)) if columns else [() for _ in self.plan.cells]
+
+    def to_frame(self, table: Table = "results") -> Any:
+        """Return a table as a ``pandas.DataFrame``, see ``rows``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        return to_frame(self.columns(table))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study with all results as plain data for JSON; nothing in it depends on time or machine."""
+        return {
+            "study": self.plan.file.model_dump(mode="json", exclude_none=True),
+            "scenarios": [
+                {"name": each.name, "config": each.source, "set": dict(each.overrides), "values": each.config.to_dict()}
+                for each in self.plan.scenarios
+            ],
+            **self.stamp,
+            "results": [self._to_dict(*place) for place in self.places()],
+            "answers": self.rows("answers"),
+            "warnings": list(self.warnings),
+            "summaries": [{"question": each.title, "summary": list(each.summary)} for each in self.answered],
+            "failures": [asdict(failure) for failure in self.failures],
+        }
+
+    def _to_dict(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
+        games = self.games[number, index]
+        found = {measure: summarise_games(games, measure, ()) for measure in MEASURES}
+        return {
+            "scenario": self.plan.scenarios[cell.scenario].name,
+            "values": dict(zip(self.plan.file.factors, cell.values, strict=True)),
+            "alpha": pair[0],
+            "bravo": pair[1],
+            **version_columns(self.versions.get((number, index), ("", ""))),
+            "games": len(games),
+            **{measure: [each["mean"], each["low"], each["high"]] for measure, each in found.items()},
+        }
+
+    def _where(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
+        scenario, versions = self.plan.scenarios[cell.scenario], self.versions.get((number, index), ("", ""))
+        return {
+            "title": self.plan.file.title,
+            "scenario": scenario.name,
+            "config": scenario.source,
+            "overrides": self.plan.overrides(cell),
+            **dict(zip(self.plan.file.factors, self._factor_values[number], strict=True)),
+            "alpha": pair[0],
+            "bravo": pair[1],
+            **version_columns(versions),
+        }
+
+    def _result_rows(
+        self, number: int, cell: Cell, index: int, pair: _Pair, measures: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        games, where, stamp = self.games[number, index], self._where(number, cell, index, pair), self.stamp
+        for measure in measures:
+            yield {**where, "measure": measure, **summarise_games(games, measure, self.plan.file.quantiles), **stamp}
+
+    def _curve_rows(self, number: int, cell: Cell, index: int, pair: _Pair) -> Iterator[dict[str, Any]]:
+        curve = self.curves.get((number, index))
+        if curve is None:
+            return
+        games, where, stamp = len(self.games[number, index]), self._where(number, cell, index, pair), self.stamp
+        for turn, counts in enumerate(curve[:CURVE_TURNS], start=1):
+            means = dict(zip(CURVE, (counts / games).tolist(), strict=True))
+            yield {**where, "turn": turn, "games": games, **means, **stamp}
+
+
+_ILLEGAL = ("alpha illegal orders", "bravo illegal orders")
+
+
+def _values_of(games: NDArray[np.void], measure: str) -> NDArray[np.float64]:
+    if measure in _ILLEGAL:
+        return np.asarray(games["illegal_orders"][:, _ILLEGAL.index(measure)], np.float64)
+    if measure.startswith("ended: "):
+        bits, kinds = np.unique(games["reasons"], return_inverse=True)
+        name = measure.removeprefix("ended: ")
+        held = [any(reason.in_words == name for reason in read_reasons(value)) for value in bits.tolist()]
+        return np.array(held, np.float64)[kinds]
+    return measure_games(games, measure)
+
+
+def is_rate(measure: str) -> bool:
+    """Return whether a measure is a share of games."""
+    return measure in RATES or measure.startswith("ended: ")
+
+
+def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
+    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure.
+
+    A rate has no quantiles; a single game has no standard deviation, and but for rates no interval.
+    """
+    values = _values_of(games, measure)
+    mean, size = float(values.mean()), len(values)
+    deviation = float(values.std(ddof=1)) if size > 1 else None
+    low: float | None
+    high: float | None
+    named = {f"q{100 * share:04.1f}".replace(".0", "") if share < 1 else "q100": share for share in quantiles}
+    if is_rate(measure):
+        low, high = wilson_interval(round(float(values.sum())), size)
+        found: dict[str, float | None] = dict.fromkeys(named)
+    else:
+        margin = None if deviation is None else student_quantile(0.95, size - 1) * deviation / size**0.5
+        low, high = (None, None) if margin is None else (mean - margin, mean + margin)
+        found = dict(zip(named, np.quantile(values, list(named.values())).tolist(), strict=True))
+    return {"games": size, "mean": mean, "low": low, "high": high, "sd": deviation, **found}
+
+
+# Playing and reading
+
+
+StudySource: TypeAlias = str | Path | Mapping[str, Any] | StudyFile | StudyPlan
+"""The path of a study file, the same content as a mapping, or what was made of it."""
+
+
+def play_study(source: StudySource, **options: Unpack[CampaignOptions]) -> Study:
+    """Play a study and answer its questions.
+
+    Args:
+        source: the path of a study file, the same content as a mapping, or a ``StudyFile`` or ``StudyPlan``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``. In a folder, a
+            study that was interrupted goes on; it may also have got further questions or values.
+
+    Raises:
+        ConfigError: the file, a configuration, a key or a value is wrong, in any cell; nothing is played then.
+        AgentError: a user-defined agent cannot be made.
+        FolderError: the folder holds something else.
+        MissingPackageError: the design or a question needs a package that is not installed.
+        ValueError: another argument is wrong.
+    """
+    return _run(load_plan(source), None, options)
+
+
+def load_plan(source: StudySource) -> StudyPlan:
+    """Read and resolve a study, see ``play_study``."""
+    if isinstance(source, StudyPlan):
+        return source
+    file, folder = (source, Path.cwd()) if isinstance(source, StudyFile) else read_study_file(source)
+    return plan_study(file, folder)
+
+
+def _run(plan: StudyPlan, seats: Seats | None, options: CampaignOptions) -> Study:
+    check_questions(plan)
+    given = plan.file.agents if seats is None else tuple(seats.values())
+    agents = list(dict.fromkeys(agent for pair in given for agent in pair))
+    checked = check_options(agents, **options)
+    folder = options.get("folder")
+    identity = {
+        "kind": "study",
+        "geo_patrol": __version__,
+        "title": plan.file.title,
+        "seed": plan.file.seed,
+        "move_time": checked.get("move_time", MOVE_TIME),
+    }
+    with ExitStack() as stack:
+        journal = None
+        if folder is not None:
+            journal = stack.enter_context(closing(Journal(Path(folder), identity)))
+            with atomic_write(Path(folder) / STUDY) as file:
+                file.write(json.dumps(_saved(plan), indent=1) + "\n")
+        return _collect(_Player(plan, seats, checked, journal, stack))
+
+
+def check_questions(plan: StudyPlan) -> None:
+    """Build the configurations that questions ask about, so that a wrong value is found before anything is played."""
+    places = len(question_cells(plan)) * len(plan.file.agents) * len(plan.file.question)
+    if places > MAX_CELLS:
+        raise ConfigError(
+            f"the questions are asked {places:,} times, for every cell and pair of agents; {MAX_CELLS:,} are allowed"
+        )
+    for question in plan.file.question:
+        for scenario in plan.scenarios:
+            if isinstance(question, WorthQuestion):
+                for _, keys, value in question.of:
+                    changed = {key: resolve_value(scenario.config, key, value) for key in expand_keys(keys)}
+                    load_config(scenario.config, changed)
+            elif not isinstance(question, RankingQuestion):
+                name, factor = question.factor
+                if name in plan.file.factors:
+                    raise ConfigError(f"{name} is a factor of the study and what a question searches: choose one")
+                levels = factor.levels(scenario.config)
+                for level in (levels[0], levels[-1]):
+                    load_config(scenario.config, factor.overrides(scenario.config, level))
+
+
+def _saved(plan: StudyPlan) -> dict[str, Any]:
+    """Return a study as plain data from which it can be planned again without its files."""
+    return {
+        "format": "geo_patrol study",
+        "version": 1,
+        "study": plan.file.model_dump(mode="json", exclude_none=True),
+        "configs": [scenario.base.to_dict() for scenario in plan.scenarios],
+    }
+
+
+def _collect(player: _Player) -> Study:
+    """Play what the questions need, then the cells of the design: of a cell that a question has played, all its games count."""
+    plan = player.plan
+    places = [(number, index) for number in range(len(plan.cells)) for index in range(len(plan.file.agents))]
+    answered = answer_questions(plan, player, player.agents, remaining=len(places) * plan.file.games)
+    requests = {}
+    for number, index in places:
+        cell, pair = plan.cells[number], plan.file.agents[index]
+        count = max(plan.file.games, player.games_asked(cell, pair))
+        requests[number, index] = Request(cell, pair, count, plan.file.seed)
+    games = dict(zip(requests, player.play(list(requests.values())), strict=True))
+    has_curves = len(requests) <= MAX_CURVES
+    curves = {place: player.curve(request) for place, request in requests.items()} if has_curves else {}
+    files = {" ".join(pair): found for pair in plan.file.agents if (found := digest_files(pair))}
+    digest = _digest([__version__, _saved(plan), files, player.move_time])[:12]
+    versions = {
+        (number, index): player.agents.versions(plan.cells[number], plan.file.agents[index]) for number, index in places
+    }
+    return Study(plan, games, curves, answered, player.failures(), digest, player.total, versions)
+
+
+def read_study(folder: Path | str) -> Study:
+    """Return the study of a folder, which was played to its end.
+
+    Raises:
+        FolderError: there is none, or it is not finished.
+    """
+    path = Path(folder)
+    plan = read_plan(path)
+    if plan is None or plan.get("kind") != "study":
+        raise FolderError(f"{folder} holds no study: geo-patrol study run FILE.toml --out {folder}")
+    try:
+        saved = json.loads((path / STUDY).read_bytes())
+        file = parse_study(saved["study"], STUDY)
+        configs = [read_saved_config(config) for config in saved["configs"]]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+        raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
+    planned = plan_study(file, path, configs=configs, checks=False)
+    with closing(Journal(path, {key: plan[key] for key in plan if key not in ("format", "version")})) as journal:
+        options: CampaignOptions = {"move_time": plan.get("move_time", MOVE_TIME)}
+        return _collect(_Player(planned, None, options, journal, None))
+
+
+@dataclass(frozen=True)
+class StudyCost:
+    """What a study takes.
+
+    Attributes:
+        cells: number of cells of the design.
+        games: games of the design.
+        expected: about how many with the questions.
+        most: games at most.
+        seconds: how long they take, about.
+        processes: of so many processes.
+    """
+
+    cells: int
+    games: int
+    expected: int
+    most: int
+    seconds: float
+    processes: int
+
+
+def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: float = MOVE_TIME) -> StudyCost:
+    """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
+    check_questions(plan)
+    agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
+    check_options(agents, move_time=move_time)
+    warm_up(agents, plan.scenarios[0].config)
+    seconds = 0.0
+    player = _Player(plan, None, {"move_time": move_time, "processes": 1}, None, None)
+    with closing(AgentCache()) as cache:
+        for pair in plan.file.agents:
+            games = min(plan.file.games, CHUNK_PAIRS)
+            block = next(player.blocks(Request(plan.cells[0], pair, games + games % 2, plan.file.seed)))
+            chunk = _Blocks(player, [block])[0]
+            played = play_chunk(cache.pair(chunk), chunk, "forfeit").result
+            seconds += played.seconds / len(played)
+    count = len(plan.cells) * len(plan.file.agents) * plan.file.games
+    questions = [expect_games(plan, question) for question in plan.file.question]
+    expected, most = (count + sum(each[i] for each in questions) for i in range(2))
+    workers = check_processes(processes)
+    each = seconds / len(plan.file.agents) / workers
+    return StudyCost(len(plan.cells), count, expected, most, expected * each, workers)
+
+
+# Sweeps
+
+
+def play_sweep(
+    first: str | Agent,
+    second: str | Agent,
+    vary: Sequence[str],
+    *,
+    config: ConfigSource = "geo_patrol",
+    overrides: Sequence[str] = (),
+    games: int = 200,
+    seed: int | None = None,
+    **options: Unpack[CampaignOptions],
+) -> Study:
+    """Play a match at every point of a grid of configuration values: a study of two agents, each as alpha and as bravo.
+
+    Args:
+        first: an agent, as ``play_tournament`` takes them.
+        second: its opponent, perhaps the same.
+        vary: for every key a text ``key=values``, see ``study_file.parse_values``.
+        config: see ``load_config``.
+        overrides: texts ``key=value`` for every cell.
+        games: number of games per cell, even: half of them with the sides swapped.
+        seed: see ``play_tournament``; every cell is the match that ``play_match`` plays with it.
+        **options: see ``play_study``.
+
+    Raises:
+        ConfigError: a key or a value is wrong, in any cell; nothing is played then.
+        AgentError: a user-defined agent cannot be made.
+        FolderError: the folder holds something else.
+        ValueError: another argument is wrong.
+    """
+    check_pair(first, second)
+    plan = plan_sweep(
+        (agent_name(first), agent_name(second)), vary, config, overrides, games, read_seed(seed, options.get("folder"))
+    )
+    seats = {plan.file.agents[0]: (first, second), plan.file.agents[-1]: (second, first)}
+    return _run(plan, seats if len(seats) > 1 else {plan.file.agents[0]: (first, second)}, options)
+
+
+def plan_sweep(
+    agents: _Pair, vary: Sequence[str], config: ConfigSource, overrides: Sequence[str], games: int, seed: int
+) -> StudyPlan:
+    """Return the study that a sweep is the short form of, see ``play_sweep``."""
+    factors, (first, second) = parse_variations(vary), agents
+    count = check_games(games)
+    base = load_config(config)
+    file = StudyFile.model_validate(
+        {
+            "title": f"{first} against {second}: {', '.join(factors)}",
+            "config": str(config) if isinstance(config, (str, Path)) else base.title,
+            "set": dict(parse_overrides(overrides)),
+            "agents": [[first, second]] if first == second else [[first, second], [second, first]],
+            "factors": factors,
+            "games": count if first == second else count // 2,
+            "seed": seed,
+        }
+    )
+    return plan_study(file, Path.cwd(), configs=[base])
+
+
+# Comparisons
+
+
+def compare_studies(first: Study, second: Study, measures: Sequence[str] = MEASURES) -> list[dict[str, Any]]:
+    """Return the differences of two studies, the second less the first, by the names of columns.
+
+    Cells are aligned by scenario and values of the factors, pairs of agents by name. Scenarios, or pairs, of which no name
+    occurs in both studies are aligned by their places in the files. Where the seeds are the same, and the same agent plays both
+    sides in both studies or in none, differences are paired game by game: both means are of the games that both have. Otherwise
+    they are of all games.
+
+    Raises:
+        ConfigError: the studies vary different factors, or have no cell in common.
+    """
+    scenarios, pairs = _align_scenarios(first, second), _align(first.plan.file.agents, second.plan.file.agents)
+    names = _check_same_factors(first.plan, second.plan)
+    places: dict[tuple[Any, ...], int] = {}  # a design may have a cell several times, with the same games
+    for number, cell in enumerate(second.plan.cells):
+        places.setdefault((cell.scenario, *map(value_text, _values_in_order(second.plan, cell, names))), number)
+    rows, seen = [], set[tuple[Any, ...]]()
+    for number, cell in enumerate(first.plan.cells):
+        values = _values_in_order(first.plan, cell, names)
+        key = (scenarios.get(cell.scenario), *map(value_text, values))
+        if key not in places or key in seen:
+            continue
+        seen.add(key)
+        where = {
+            "scenario": first.plan.scenarios[cell.scenario].name,
+            **dict(zip(names, values, strict=True)),
+        }
+        for index, other in pairs.items():
+            agents = first.plan.file.agents[index], second.plan.file.agents[other]
+            games = first.games[number, index], second.games[places[key], other]
+            is_paired = _is_paired(first, second, agents)
+            rows += [
+                {
+                    **where,
+                    "alpha": agents[0][0],
+                    "bravo": agents[0][1],
+                    "other_alpha": agents[1][0],
+                    "other_bravo": agents[1][1],
+                    "measure": measure,
+                    **_compare(*games, measure, is_paired=is_paired),
+                    "paired": is_paired,
+                    "first_study": first.digest,
+                    "second_study": second.digest,
+                    "geo_patrol": __version__,
+                }
+                for measure in measures
+            ]
+    if not rows:
+        raise ConfigError(
+            f"the two studies have no cell in common: {_what_does_not_fit(first, second, scenarios, pairs)}"
+        )
+    return rows
+
+
+def compare_settings(first: Study, second: Study) -> list[str]:
+    """Return in what two studies that are compared differ, beside what they vary, as lines such as "bravo.patrols.ammo: 1 → 2"."""
+    lines = [
+        f"{name}: {getattr(first.plan.file, name)} → {getattr(second.plan.file, name)}"
+        for name in ("seed", "games")
+        if getattr(first.plan.file, name) != getattr(second.plan.file, name)
+    ]
+    agents = first.plan.file.agents, second.plan.file.agents
+    lines += [
+        f"agents: {' / '.join(agents[0][i])} → {' / '.join(agents[1][j])}"
+        for i, j in _align(*agents).items()
+        if agents[0][i] != agents[1][j]
+    ]
+    for agents_of, others, name in ((*agents, "first"), (*reversed(agents), "second")):
+        aligned = _align(agents_of, others)
+        lines += [
+            f"agents only in the {name}: {' / '.join(pair)}" for i, pair in enumerate(agents_of) if i not in aligned
+        ]
+    varied = {key for factor in first.plan.file.factors.values() for key in expand_keys(factor.keys)}
+    for i, j in _align_scenarios(first, second).items():
+        before, after = first.plan.scenarios[i], second.plan.scenarios[j]
+        where = f"{before.name}: " if len(first.plan.scenarios) > 1 else ""
+        if before.source != after.source:
+            lines.append(f"{where}config: {before.source} → {after.source}")
+        keys = {key for each in (before, after) for key, _ in _flatten(each.config.to_dict())}
+        for key in sorted(keys - {"title", "description"}):
+            old, new = (current_value(each.config, key) for each in (before, after))
+            if old != new and not any(f"{key}.".startswith(f"{each}.") for each in varied):
+                shown = ("none" if each is None else value_text(each) for each in (old, new))
+                lines.append(f"{where}{key}: {' → '.join(shown)}")
+    for study, other, name in ((first, second, "first"), (second, first, "second")):
+        missing = len(study.plan.cells) - _count_shared(study, other)
+        if missing:
+            lines.append(f"{missing:,} of {len(study.plan.cells):,} cells of the {name} study are not in the other one")
+    return lines
+
+
+def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _align(first: Sequence[Any], second: Sequence[Any]) -> dict[int, int]:
+    """Return the places of names in a second list, by those in a first."""
+    named = {i: list(second).index(name) for i, name in enumerate(first) if name in second}
+    return named or ({i: i for i in range(len(first))} if len(first) == len(second) else {})
+
+
+def _align_scenarios(first: Study, second: Study) -> dict[int, int]:
+    return _align([each.name for each in first.plan.scenarios], [each.name for each in second.plan.scenarios])
+
+
+def _values_in_order(plan: StudyPlan, cell: Cell, names: Sequence[str]) -> list[Any]:
+    """Return the values of factors in a cell, in an order of their names."""
+    values = dict(zip(plan.file.factors, cell.values, strict=True))
+    return [values[name] for name in names]
+
+
+def _check_same_factors(first: StudyPlan, second: StudyPlan) -> list[str]:
+    """Return the names of the factors that two studies vary.
+
+    Raises:
+        ConfigError: they vary different ones.
+    """
+    one, other = (
+        {name: sorted(expand_keys(factor.keys)) for name, factor in plan.file.factors.items()}
+        for plan in (first, second)
+    )
+    if one != other:
+        different = [
+            f"only the {which} varies {', '.join(names)}"
+            for which, mine, theirs in (("first", one, other), ("second", other, one))
+            if (names := [name for name in mine if mine[name] != theirs.get(name)])
+        ]
+        raise ConfigError(f"studies are compared that vary the same factors: {'; '.join(different)}")
+    return list(first.file.factors)
+
+
+def _count_shared(study: Study, other: Study) -> int:
+    """Return the number of cells of a study that another one has as well."""
+    names, scenarios = list(study.plan.file.factors), _align_scenarios(study, other)
+    theirs = {(cell.scenario, *map(value_text, _values_in_order(other.plan, cell, names))) for cell in other.plan.cells}
+    ours = (
+        (scenarios.get(cell.scenario), *map(value_text, _values_in_order(study.plan, cell, names)))
+        for cell in study.plan.cells
+    )
+    return sum(key in theirs for key in ours)
+
+
+def _what_does_not_fit(first: Study, second: Study, scenarios: Mapping[int, int], pairs: Mapping[int, int]) -> str:
+    """Return what two studies without a common cell have instead, for a message."""
+    if not scenarios or not pairs:
+        what = "agents" if scenarios else "scenarios"
+        names = [
+            [" / ".join(pair) for pair in study.plan.file.agents]
+            if scenarios
+            else [each.name for each in study.plan.scenarios]
+            for study in (first, second)
+        ]
+        return f"{what} are {show(', '.join(names[0]))} and {show(', '.join(names[1]))}"
+    for name in first.plan.file.factors:
+        values = [
+            list(dict.fromkeys(value_text(_values_in_order(study.plan, cell, [name])[0]) for cell in study.plan.cells))
+            for study in (first, second)
+        ]
+        if not set(values[0]) & set(values[1]):
+            texts = [", ".join(each[:8]) + (", ..." if len(each) > 8 else "") for each in values]
+            return f"{name} is {texts[0]} in the first and {texts[1]} in the second"
+    return f"none has the same values of {', '.join(first.plan.file.factors)}"
+
+
+def _is_paired(first: Study, second: Study, agents: tuple[_Pair, _Pair]) -> bool:
+    swaps = [alpha == bravo for alpha, bravo in agents]
+    return first.plan.file.seed == second.plan.file.seed and swaps[0] == swaps[1]
+
+
+def _compare(
+    before: NDArray[np.void], after: NDArray[np.void], measure: str, *, is_paired: bool
+) -> dict[str, float | int]:
+    """Return both means, their difference with its interval, and of how many games they are."""
+    if is_paired:
+        size = min(len(before), len(after))
+        before, after = before[:size], after[:size]
+        difference = compare_games(before, after, measure)
+    else:
+        difference = _independent(measure_games(before, measure), measure_games(after, measure), measure)
+    return {
+        "first": float(measure_games(before, measure).mean()),
+        "second": float(measure_games(after, measure).mean()),
+        "first_games": len(before),
+        "second_games": len(after),
+        **dict(zip(("difference", "low", "high"), difference, strict=True)),
+    }
+
+
+def _independent(before: NDArray[np.float64], after: NDArray[np.float64], measure: str) -> tuple[float, float, float]:
+    """Return the difference of two independent means: of rates with Newcombe's interval, else with Welch's and the smaller number of degrees."""
+    if is_rate(measure):
+        return newcombe_interval((round(before.sum()), len(before)), (round(after.sum()), len(after)))
+    mean = float(after.mean() - before.mean())
+    if min(len(before), len(after)) == 1:
+        return mean, -math.inf, math.inf
+    variance = sum(float(values.var(ddof=1)) / len(values) for values in (before, after))
+    margin = student_quantile(0.95, min(len(before), len(after)) - 1) * variance**0.5
+    return mean, mean - margin, mean + margin

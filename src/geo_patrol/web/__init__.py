@@ -1,0 +1,1 @@
+"""Games on pages: the server and its messages, scenes as JSON, the pages themselves (``static``)."""

@@ -1,0 +1,664 @@
+"""The protocol: messages between clients and the server, and how a game becomes messages."""
+
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from geo_patrol.base.errors import GeoPatrolError, show
+from geo_patrol.base.sides import SIDES, Side
+from geo_patrol.base.validation import fault_message
+from geo_patrol.engine.state import SATELLITES
+from geo_patrol.game.game import Game, Phase
+from geo_patrol.game.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
+from geo_patrol.game.timeline import Timeline
+from geo_patrol.play.order_entry import Option, OrderEntry
+from geo_patrol.scenes.layout import Layout
+from geo_patrol.web.records import SceneEncoder, board_record, choices_record, moment_record
+
+
+class Message(BaseModel):
+    """A message, or a part of one."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class SatelliteState(Message):
+    """A satellite of a position."""
+
+    name: str
+    """HVA, or P1 to P10."""
+    sector: int
+    ring: int
+    azimuth: int
+    fuel: int
+    ammo: int
+    destroyed: bool
+    unseen: int = 0
+    """Where the game hides enemies: phases since the side that gets the message last saw it. Then it is given as if it had
+    drifted since."""
+
+
+class Both(Message):
+    """A number of each side."""
+
+    alpha: int
+    bravo: int
+
+
+class BothFleets(Message):
+    """The satellites of each side, the HVA first."""
+
+    alpha: list[SatelliteState]
+    bravo: list[SatelliteState]
+
+
+class BothOrders(Message):
+    """The legal orders that each side gave."""
+
+    alpha: list[str]
+    bravo: list[str]
+
+
+class PositionState(Message):
+    """A position, as the side that gets it knows it."""
+
+    turn: int
+    phase: PhaseName
+    """What is to be ordered now; "drift" when the game is over."""
+    score: Both
+    goal_points: Both
+    goals: Both
+    """The goal sector of each side."""
+    satellites: BothFleets
+
+
+class OutcomeState(Message):
+    """What became of an engagement order; satellites as in "alpha:Patrol:3"."""
+
+    action: Literal["shoot", "collide", "guard"]
+    attacker: str | None
+    guardian: str | None
+    target: str
+    probability: float
+    success: bool
+
+
+class Played(Message):
+    """A phase was played, with the orders of both sides."""
+
+    kind: Literal["phase"] = "phase"
+    turn: int
+    phase: Literal["movement", "engagement"]
+    orders: BothOrders
+    outcomes: list[OutcomeState]
+    position: PositionState | None
+    """After it; null for browsers, whose ``scene`` shows it."""
+
+
+class End(Message):
+    """Why a game ended."""
+
+    reason: Literal[
+        "hva_destroyed",
+        "hva_out_of_fuel",
+        "win_score",
+        "forfeit",
+        "turn_limit",
+        "resigned",
+        "failed",
+        "agreed",
+    ]
+    """"failed": an agent of the server raised an exception again and again; "agreed": both offered a draw."""
+    side: Side | None
+    """The side it happened to, or that reached the win score; null for the turn limit and for a draw."""
+
+
+class Ended(Message):
+    """The game is over."""
+
+    kind: Literal["end"] = "end"
+    winner: Side | None
+    reasons: list[End]
+    fault: str | None
+    """What the agent raised, where one has failed."""
+    score: Both
+    seed: int
+    """Repeats the game; secret until now, because it foretells outcomes."""
+
+
+VERSION = 1
+PAGE = 20
+"""Events of the past in one message: about 45 kB, 500 kB with scenes."""
+MAX_MESSAGE_BYTES = 1 << 14
+"""Largest size of a message to the server."""
+
+MAX_RETRY_SECONDS = 3600.0
+"""After which a client that was refused may try again, at most."""
+
+Screen: TypeAlias = Literal["wide", "narrow"]
+"""What a browser draws on: a phone's is narrow, and so are quarters of other screens."""
+
+_Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+_Secret = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
+_OrderText = Annotated[str, StringConstraints(max_length=60)]
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
+_Turn = Annotated[int, Field(ge=1, lt=2**31)]
+
+
+# To the server
+
+
+class Hello(Message):
+    """The first message of a connection: takes a seat, or watches."""
+
+    type: Literal["hello"] = "hello"
+    version: Literal[1] = 1
+    table: _Id
+    secret: _Secret | None = None
+    """Secret of the seat to take; null watches."""
+    name: Annotated[str, StringConstraints(max_length=40)] | None = None
+    """What to call who takes the seat; only before the first phase is played."""
+    last_event: _Count = 0
+    """The number of the last event that the client has; the welcome brings those after it."""
+    scene: bool = False
+    """Whether messages bring drawings for a browser, too."""
+    screen: Screen = "wide"
+    """For which these are: on a narrow one satellites are larger, and stacks where they would not be large enough."""
+    text: bool = False
+    """Whether ``YourTurn`` brings a prompt for a language model, too."""
+
+
+class Orders(Message):
+    """The orders of a side for one phase. Once accepted they stand; sent again they are accepted again, unchanged."""
+
+    type: Literal["orders"] = "orders"
+    game: _Id
+    """The table whose game it is."""
+    turn: _Turn
+    phase: Literal["movement", "engagement"]
+    orders: Annotated[list[_OrderText], Field(max_length=SATELLITES)]
+    """Such as "P3 shoot HVA" and "P4 radial_in"; satellites without one hold."""
+
+
+class Answer(Message):
+    """Orders in words, such as a language model's answer to a prompt; otherwise like ``Orders``."""
+
+    type: Literal["answer"] = "answer"
+    game: _Id
+    turn: _Turn
+    phase: Literal["movement", "engagement"]
+    text: Annotated[str, StringConstraints(max_length=12_000)]
+    """One order a line; lines that do not begin with a satellite are ignored. "none" holds with all satellites."""
+
+
+class Leave(Message):
+    """Leaves the seat: its secret is void, and anybody may take it."""
+
+    type: Literal["leave"] = "leave"
+
+
+class Resign(Message):
+    """Gives the game up: the other side wins."""
+
+    type: Literal["resign"] = "resign"
+
+
+class Draw(Message):
+    """Offers a draw, accepts one that was offered, or takes an offer back; it stands until the phase is played."""
+
+    type: Literal["draw"] = "draw"
+    offer: bool = True
+    """False takes it back."""
+
+
+class Ping(Message):
+    """Asks for a ``Pong``."""
+
+    type: Literal["ping"] = "ping"
+    number: _Count = 0
+
+
+ClientMessage: TypeAlias = Annotated[
+    Hello | Orders | Answer | Leave | Resign | Draw | Ping, Field(discriminator="type")
+]
+
+# From the server
+
+
+class Event(Message):
+    """Something that changed the game."""
+
+    type: Literal["event"] = "event"
+    number: _Turn
+    event: Annotated[Played | Ended, Field(discriminator="kind")]
+    scene: dict[str, Any] | None = None
+    """For browsers: ``moment``, its ``shapes``, and its ``symbols`` but for those of the moment before."""
+
+
+class Players(Message):
+    """Who plays each side."""
+
+    alpha: str
+    bravo: str
+
+
+class Welcome(Message):
+    """Answers ``Hello``: the game from its start, or from the client's last event."""
+
+    type: Literal["welcome"] = "welcome"
+    version: Literal[1] = 1
+    game: _Id
+    title: str
+    names: Players
+    you: Side | None
+    """The side of the client's seat; null for those who watch."""
+    config: dict[str, Any]
+    """All values of the scenario, as they were sampled where it has ranges or choices."""
+    clock: float | None
+    """Seconds for a phase; null: no limit."""
+    on_timeout: Literal["hold", "forfeit"]
+    start: PositionState | None
+    """Before the first event; null for browsers, whose ``scene`` shows it."""
+    first_event: _Turn
+    """The number of the first of ``events``: 1 if the client's last event does not belong to this game."""
+    last_event: _Count
+    """The number of the last event so far. Those after ``events`` follow in ``History``, before ``Status`` and ``YourTurn``."""
+    events: Annotated[list[Event], Field(max_length=PAGE)]
+    """In order."""
+    scene: dict[str, Any] | None = None
+    """For browsers: ``board``, ``turning``, ``sectors``, ``tokens``, ``size``, and ``shapes``, ``symbols`` and ``moment`` of
+    the start; null where ``first_event`` is not 1."""
+
+
+class History(Message):
+    """More events of the past, after a welcome that does not hold all of them."""
+
+    type: Literal["history"] = "history"
+    events: Annotated[list[Event], Field(max_length=PAGE)]
+    """In order."""
+
+
+class Status(Message):
+    """Who is there and who has ordered in the current phase; sent when it changes. It says nothing of the orders."""
+
+    type: Literal["status"] = "status"
+    turn: int
+    phase: PhaseName
+    names: Players
+    submitted: list[Side]
+    """Sides whose orders are in."""
+    connected: list[Side]
+    """Sides whose seat is taken by an agent of the server, or has a connection."""
+    seconds_left: float | None
+    """Until the phase is played without the orders that are missing; null: no limit, or the clock stands still."""
+    watching: int
+    paused: bool
+    """Whether no orders are taken: the teacher has paused the game, or ended it."""
+    fault: str | None
+    """Why the game stands still although nobody has paused it; null: it does not."""
+    people: list[Side]
+    """Sides that people play, or bots of theirs: they may offer each other a draw."""
+    draw_offered: list[Side]
+    """Sides that offer a draw."""
+
+
+class OptionState(Message):
+    """A legal order."""
+
+    order: str
+    cost: int
+    """Fuel."""
+    probability: float | None
+    """That it succeeds; null for a move."""
+    sector: int | None
+    """Destination of a move."""
+    target: str | None
+    """The attacked satellite, or the guarded HVA, as "bravo:HVA:0"."""
+
+
+class YourTurn(Message):
+    """To the owner of a seat: the side's legal orders. Orders are expected until the phase is played."""
+
+    type: Literal["your_turn"] = "your_turn"
+    game: _Id
+    turn: _Turn
+    phase: Literal["movement", "engagement"]
+    seconds_left: float | None
+    options: dict[str, list[OptionState]]
+    """By satellite; holding, which is always legal, is left out, and so are satellites that can do nothing else."""
+    submitted: list[str] | None
+    """The side's orders if they are in already, for instance after a lost connection."""
+    scene: dict[str, Any] | None = None
+    """For browsers: what ``choices_record`` returns, and the number of hints that are left."""
+    text: str | None = None
+    """Where ``Hello`` asked for it: rules, position, legal orders and how to answer, about 4,000 characters."""
+
+
+class Accepted(Message):
+    """Orders are in."""
+
+    type: Literal["accepted"] = "accepted"
+    game: _Id
+    turn: _Turn
+    phase: Literal["movement", "engagement"]
+    orders: list[str]
+
+
+ErrorCode: TypeAlias = Literal[
+    "bad_message",
+    "no_table",
+    "wrong_secret",
+    "no_seat",
+    "bad_order",
+    "too_late",
+    "too_soon",
+    "paused",
+    "not_saved",
+    "too_many",
+    "closed",
+]
+
+
+class Error(Message):
+    """A message was refused; nothing has changed. After no_table, wrong_secret and closed the connection ends."""
+
+    type: Literal["error"] = "error"
+    code: ErrorCode
+    text: str
+    retry_after: Annotated[float, Field(ge=0, le=MAX_RETRY_SECONDS)] | None = None
+    """Seconds after which to send the message again, with too_many and not_saved."""
+
+
+class Left(Message):
+    """The seat was left, or taken by somebody else: the connection ends."""
+
+    type: Literal["left"] = "left"
+
+
+class Pong(Message):
+    """Answers ``Ping``."""
+
+    type: Literal["pong"] = "pong"
+    number: int
+
+
+ServerMessage: TypeAlias = Annotated[
+    Welcome | History | Event | Status | YourTurn | Accepted | Error | Left | Pong, Field(discriminator="type")
+]
+
+_CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
+_SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
+_MessageT = TypeVar("_MessageT")
+
+
+class ProtocolError(GeoPatrolError):
+    """A message that is refused.
+
+    Args:
+        code: the code of the ``Error`` that answers it.
+        text: what is wrong, and what would be right.
+        retry_after: seconds after which to try again.
+    """
+
+    def __init__(self, code: ErrorCode, text: str, retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.code: ErrorCode = code
+        self.retry_after = retry_after
+
+    @property
+    def message(self) -> Error:
+        """The answer."""
+        return Error(code=self.code, text=str(self), retry_after=self.retry_after)
+
+
+def read_client_message(text: str | bytes) -> ClientMessage:
+    """Read a message to the server.
+
+    Raises:
+        ProtocolError: it is none, with the code "bad_message".
+    """
+    return _read(_CLIENT, text)
+
+
+def read_server_message(text: str | bytes) -> ServerMessage:
+    """Read a message of the server.
+
+    Raises:
+        ProtocolError: it is none, with the code "bad_message".
+    """
+    return _read(_SERVER, text)
+
+
+def _read(adapter: TypeAdapter[_MessageT], text: str | bytes) -> _MessageT:
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(str(step) for step in fault["loc"][1:]) or "message"
+        raise ProtocolError("bad_message", f"{field} = {show(fault['input'])}: {fault_message(fault)}") from None
+
+
+# Answers to GET /api/tables and GET /api/tables/TABLE
+
+
+class SeatState(Message):
+    """A seat of a table."""
+
+    kind: Literal["agent", "open", "taken"]
+    """"agent": an agent of the server; "open": anybody may take it; "taken": its secret is needed."""
+    name: str
+    """Who has it, as the agent is named, or as the person wants to be called."""
+    connected: bool
+
+
+class BothSeats(Message):
+    """The seats of both sides."""
+
+    alpha: SeatState
+    bravo: SeatState
+
+
+class TableState(Message):
+    """What everybody may know of a table."""
+
+    table: str
+    title: str
+    turn: int
+    phase: PhaseName
+    over: bool
+    winner: Side | None
+    """Null also for a draw, and while the game goes on."""
+    score: Both | None
+    """Null while a game goes on that hides enemies."""
+    clock: float | None
+    """Seconds for a phase; null: no limit."""
+    seats: BothSeats
+
+
+class TableList(Message):
+    """The games in progress that somebody plays or has just left, and the latest that are over; none of classes."""
+
+    tables: list[TableState]
+
+
+def schemas() -> dict[str, Any]:
+    """Return the JSON schema of all messages.
+
+    ``ClientMessage`` and ``ServerMessage`` are those of each direction, ``TableList`` and ``TableState`` answers over HTTP.
+    """
+    named, schema = TypeAdapter.json_schemas(
+        [
+            ("ClientMessage", "validation", _CLIENT),
+            ("ServerMessage", "validation", _SERVER),
+            ("TableList", "validation", TypeAdapter(TableList)),
+        ],
+        title="geo_patrol protocol",
+    )
+    schema["$defs"] |= {name: directed for (name, _), directed in named.items() if "$ref" not in directed}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+def position_state(game: Game) -> PositionState:
+    """Return a position."""
+    alpha, bravo = (
+        [_satellite_state(*one) for one in zip(game.satellites(side), _unseen(game, side), strict=True)]
+        for side in SIDES
+    )
+    return PositionState(
+        turn=game.turn,
+        phase=game.phase,
+        score=Both(**game.scores),
+        goal_points=Both(**game.goal_points),
+        goals=Both(**game.goals),
+        satellites=BothFleets(alpha=alpha, bravo=bravo),
+    )
+
+
+def _unseen(game: Game, side: Side) -> Sequence[int]:
+    """Return for how many phases satellites have been out of sight for whoever knows the game so."""
+    unseen = game.unseen(side)
+    return [0] * len(unseen) if game.hides_enemies else unseen
+
+
+def _satellite_state(satellite: Satellite, unseen: int) -> SatelliteState:
+    return SatelliteState(
+        name=satellite.id.short,
+        sector=satellite.sector,
+        ring=satellite.ring,
+        azimuth=satellite.azimuth,
+        fuel=satellite.fuel,
+        ammo=satellite.ammo,
+        destroyed=satellite.destroyed,
+        unseen=unseen,
+    )
+
+
+def played(phase: Phase, *, has_position: bool) -> Played:
+    """Return a phase that was played, and the position that followed if it is asked for."""
+    alpha, bravo = ([str(order) for order in orders] for orders in phase.orders)
+    assert phase.name != "drift"
+    return Played(
+        turn=phase.turn,
+        phase=phase.name,
+        orders=BothOrders(alpha=alpha, bravo=bravo),
+        outcomes=[_outcome_state(outcome) for outcome in phase.outcomes],
+        position=position_state(phase.after) if has_position else None,
+    )
+
+
+def _outcome_state(outcome: Outcome) -> OutcomeState:
+    return OutcomeState.model_validate(
+        {
+            "action": outcome.action,
+            "attacker": _name(outcome.attacker),
+            "guardian": _name(outcome.guardian),
+            "target": str(outcome.target),
+            "probability": outcome.probability,
+            "success": outcome.success,
+        }
+    )
+
+
+def _name(satellite: SatelliteId | None) -> str | None:
+    return None if satellite is None else str(satellite)
+
+
+def ended(timeline: Timeline, seed: int, fault: str | None = None) -> Ended:
+    """Return the end of a game; ``fault`` is what an agent raised, where one has failed."""
+    return Ended(
+        winner=timeline.winner,
+        reasons=end_states(timeline.reasons),
+        fault=fault,
+        score=Both(**timeline[-1].scores),
+        seed=seed,
+    )
+
+
+def end_states(reasons: Sequence[EndReason]) -> list[End]:
+    """Return why a game ended."""
+    return [End.model_validate({"reason": one.reason, "side": one.side}) for one in reasons]
+
+
+def option_states(game: Game, entry: OrderEntry) -> dict[str, list[OptionState]]:
+    """Return the legal orders of a side besides holding, by the names of its satellites."""
+    listed = {one.id.short: entry.options(one.id.number) for one in game.satellites(entry.side)}
+    return {name: [_option_state(option) for option in options] for name, options in listed.items() if options}
+
+
+def _option_state(option: Option) -> OptionState:
+    return OptionState(
+        order=str(option.order),
+        cost=option.cost,
+        probability=option.probability,
+        sector=option.sector,
+        target=_name(option.target),
+    )
+
+
+class TableScenes:
+    """Moments of a game in progress, each drawn when it is first asked for, and kept compressed as JSON.
+
+    Args:
+        timeline: timeline of the game.
+        screen: what they are drawn on.
+    """
+
+    def __init__(self, timeline: Timeline, screen: Screen) -> None:
+        self._timeline, self._screen = timeline, screen
+        self._moments: dict[int, bytes] = {}
+        self._names: dict[int, frozenset[str]] = {}
+        self._choices: dict[Side, tuple[tuple[int, str], dict[str, Any]]] = {}
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the board."""
+        return self._encoder().layout
+
+    def moment(self, index: int) -> dict[str, Any]:
+        """Return a moment: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
+        if index in self._moments:
+            kept: dict[str, Any] = json.loads(zlib.decompress(self._moments[index]))
+            return kept
+        scene = self._draw(index)
+        text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
+        self._moments[index] = zlib.compress(text.encode(), 1)
+        return scene
+
+    def forget(self, index: int) -> None:
+        """Draw a moment again when it is asked for: the game has ended there."""
+        self._moments.pop(index, None)
+
+    def choices(self, game: Game, side: Side) -> dict[str, Any]:
+        """Return what a side may order in a position, see ``choices_record``; kept for the last one of each side."""
+        when, kept = (game.turn, game.phase), self._choices.get(side)
+        if kept is None or kept[0] != when:
+            kept = self._choices[side] = when, choices_record(game, side, self.layout)
+        return kept[1]
+
+    def _draw(self, index: int) -> dict[str, Any]:
+        encoder, moment = self._encode(index)
+        known = self._symbol_names(index - 1) if index > 0 else frozenset()
+        symbols = {name: markup for name, markup in encoder.symbols.items() if name not in known}
+        scene = {"moment": moment, "shapes": encoder.shapes, "symbols": symbols}
+        if index == 0:
+            scene |= board_record(self._timeline, encoder)
+        return scene
+
+    def _encoder(self) -> SceneEncoder:
+        return SceneEncoder(self._timeline[0].config, is_narrow=self._screen == "narrow")
+
+    def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
+        encoder = self._encoder()
+        moment = moment_record(self._timeline, index, encoder)
+        self._names[index] = frozenset(encoder.symbols)
+        return encoder, moment
+
+    def _symbol_names(self, index: int) -> frozenset[str]:
+        if index not in self._names:
+            self._encode(index)
+        return self._names[index]

@@ -1,0 +1,78 @@
+"""Recorded games as pages: one file that needs nothing else."""
+
+import base64
+import gzip
+import html
+import json
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from string import Template
+
+from geo_patrol.drawing.shapes import Color
+from geo_patrol.game.timeline import Timeline
+from geo_patrol.replays import Replay
+from geo_patrol.replays.files import game_title, replay_timeline
+from geo_patrol.scenes import theme
+from geo_patrol.web.records import game_record
+
+MAX_GAMES = 100
+_FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"
+_SCRIPTS = ("scene.js", "words.js", "playback.js", "replay.js")
+
+
+def theme_css() -> str:
+    """Return what the colors of pictures become where the user's system prefers a light theme.
+
+    Shapes name colors as they are in dark pictures: ``--c-0d1320`` is what #0d1320 becomes on a light page.
+    """
+    light = color_variables(theme.LIGHT)
+    return f"@media (prefers-color-scheme: light) {{ :root {{ --board: {theme.LIGHT[theme.SPACE]};{light} }} }}\n"
+
+
+def color_variables(colors: Mapping[Color, Color]) -> str:
+    """Return CSS that replaces colors of pictures by others."""
+    return "".join(f" --c-{color[1:]}: {other};" for color, other in colors.items())
+
+
+def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
+    """Return a page that plays games.
+
+    Args:
+        games: the title and the timeline of each, at most 100; consumed one by one.
+        title: title of the page, where it has several games.
+    """
+    options, records, name = [], [], title
+    for number, (name, timeline) in enumerate(games):
+        entry = f"{name}, {_result(timeline)}"
+        options.append(f'<option value="{number}">{html.escape(entry)}</option>')
+        for kind, is_narrow in (("game", False), ("narrow", True)):
+            data = json.dumps(game_record(timeline, name, is_narrow=is_narrow), separators=(",", ":"))
+            content = base64.b64encode(gzip.compress(data.encode(), mtime=0)).decode()
+            records.append(f'<script type="application/gzip" id="{kind}-{number}">{content}</script>')
+    return Template(static_file("replay.html")).substitute(
+        title=html.escape(name if len(options) == 1 else title),
+        style=static_file("page.css") + theme_css(),
+        one_game="hidden" if len(options) == 1 else "",
+        options="".join(options),
+        games="\n".join(records),
+        script="\n".join(static_file(name) for name in _SCRIPTS),
+    )
+
+
+def _result(timeline: Timeline) -> str:
+    turn = timeline[-1].turn
+    if not timeline.is_complete:
+        return f"not over in turn {turn}"
+    return f"draw in turn {turn}" if timeline.winner is None else f"{timeline.winner} wins in turn {turn}"
+
+
+def replay_frame(replay: Replay) -> str:
+    """Return an HTML element with the page of one recorded game, for notebooks."""
+    timeline, _ = replay_timeline(replay)
+    page = replay_page([(game_title(replay), timeline)], game_title(replay))
+    return f'<iframe srcdoc="{html.escape(page)}" title="A recorded game" style="{_FRAME_STYLE}"></iframe>'
+
+
+def static_file(name: str) -> str:
+    """Return a file of ``static``."""
+    return files("geo_patrol.web").joinpath("static", name).read_text("utf-8")

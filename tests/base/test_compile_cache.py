@@ -1,0 +1,202 @@
+"""The folder of compiled code, damaged, full or forbidden."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geo_patrol.base import compile_cache
+
+MODULE = """
+import sys
+
+from numba.core import event
+from geo_patrol.base.jit import jit
+
+compiled = []
+
+class Compiled(event.Listener):
+    def on_start(self, event):
+        compiled.append(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event): ...
+
+event.register("numba:compile", Compiled())
+
+@jit
+def double(number):
+    return 2 * number
+
+def main():
+    print(double(21), double(0.5), len(compiled))
+"""
+COMPILED, LOADED = "42 1.0 2\n", "42 1.0 0\n"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a compiled function for two types in a process of its own; return its output and error messages."""
+    (tmp_path / "doubling.py").write_text(MODULE, encoding="utf-8")
+
+    def start(before="", first=""):
+        paths = os.pathsep.join([str(tmp_path), *sys.path])
+        environment = os.environ | {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        environment.pop("COVERAGE_PROCESS_CONFIG", None)  # its files would be counted, and refused on a full disk
+        command = [sys.executable, "-c", f"{first}\nimport doubling\n{before}\ndoubling.main()"]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
+        return result.stdout, result.stderr.splitlines()
+
+    return start
+
+
+def cached_files(tmp_path, suffix):
+    (folder,) = (tmp_path / "cache").iterdir()
+    return sorted(folder.rglob(f"*{suffix}"))
+
+
+def test_compiled_code_is_stored_and_loaded(run):
+    assert run()[0] == COMPILED
+    assert run() == (LOADED, [])
+
+
+def empty(content):
+    return content[:0]
+
+
+def cut_off(content):
+    return content[:100]
+
+
+def change_last_bit(content):
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
+@pytest.mark.parametrize("damage", [empty, cut_off, change_last_bit])
+def test_damaged_files_are_recompiled_and_replaced(run, tmp_path, suffix, damage):
+    run()
+    for path in cached_files(tmp_path, suffix):
+        path.write_bytes(damage(path.read_bytes()))
+    output, errors = run()
+    assert output == COMPILED
+    (error,) = errors
+    assert error.endswith("is damaged: compiling it again")
+    assert run() == (LOADED, [])
+
+
+def test_missing_files_are_recompiled(run, tmp_path):
+    run()
+    for path in cached_files(tmp_path, ".nbc"):
+        path.unlink()
+    assert run()[0] == COMPILED
+    assert run() == (LOADED, [])
+
+
+def test_a_folder_with_the_name_of_a_file_is_reported(run, tmp_path):
+    run()
+    for path in cached_files(tmp_path, ".nbi"):
+        path.unlink()
+        path.mkdir()
+    output, errors = run()
+    assert output == COMPILED
+    assert any("cannot be read (Is a directory)" in line for line in errors)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of resources are POSIX")
+def test_a_full_disk_lets_the_program_run_uncached(run):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))"
+    output, errors = run(limit)
+    assert output == COMPILED
+    (error,) = errors
+    assert "cannot be stored" in error
+    assert error.endswith("(File too large): the next run compiles again")
+    assert run()[0] == COMPILED
+
+
+READ_ONLY = """
+import os
+
+access = os.access
+os.access = lambda path, mode: access(path, mode) and not mode & os.W_OK
+"""
+
+
+def test_code_in_a_folder_that_cannot_be_written_is_used(run, tmp_path):
+    assert run(first=READ_ONLY)[0] == COMPILED
+    assert run()[0] == COMPILED
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    assert run(first=READ_ONLY) == (LOADED, [])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == before
+
+
+def test_what_a_read_only_folder_does_not_hold_is_stored_elsewhere(run, tmp_path):
+    run()
+    (folder,) = (tmp_path / "cache").iterdir()
+    for path in folder.rglob("*.1.nbc"):
+        path.unlink()
+    left = sorted(folder.rglob("*.nb?"))
+    own = tmp_path / "own"
+    several = f"""
+from pathlib import Path
+from geo_patrol.base import compile_cache
+
+compile_cache.CACHE_FOLDER = Path({str(own)!r})
+compile_cache.CACHE_FOLDERS = compile_cache.CACHE_FOLDER, Path({str(folder)!r})
+"""
+    assert run(first=several)[0] == COMPILED.replace("2\n", "1\n")
+    assert run(first=several) == (LOADED, [])
+    assert sorted(folder.rglob("*.nb?")) == left
+    assert len(list(own.rglob("*.nbc"))) == 1
+
+
+def test_the_first_folder_that_can_be_written_stores_and_the_others_are_read(tmp_path, monkeypatch):
+    bases = [tmp_path / name for name in ("package", "user")]
+    access = os.access
+    monkeypatch.setattr(compile_cache, "_cache_bases", lambda: bases)
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: access(path, mode) and not (mode & os.W_OK and path.parent == bases[0])
+    )
+    writable, folders = compile_cache._find_cache_folders()
+    assert [folder.parent for folder in folders] == [bases[1], bases[0]]
+    assert writable == folders[0]
+    monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and not mode & os.W_OK)
+    assert compile_cache._find_cache_folders() == (None, (folders[1], folders[0]))
+
+
+def test_a_folder_that_another_process_has_just_made_is_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    found, _ = compile_cache._find_cache_folders()
+    assert found is not None
+    is_dir = Path.is_dir
+    asked = []
+
+    def not_yet(path, **options):
+        """Answer as if the folder had been made after the question."""
+        if path == found and not asked:
+            asked.append(path)
+            return False
+        return is_dir(path, **options)
+
+    monkeypatch.setattr(Path, "is_dir", not_yet)
+    assert compile_cache._find_cache_folders() == (found, (found,))
+    assert asked
+
+
+def test_old_folders_are_removed_and_those_of_others_are_left_alone(tmp_path):
+    ours = [tmp_path / f"geo_patrol-kernels-{number}" for number in range(9)]
+    theirs = tmp_path / "kernels-of-somebody-else"
+    for age, folder in enumerate([*ours, theirs]):
+        folder.mkdir()
+        os.utime(folder, (1_000_000 - age, 1_000_000 - age))
+    compile_cache.remove_old_kernels(tmp_path, keep=ours[-1].name)
+    assert sorted(tmp_path.iterdir()) == sorted([*ours[:5], ours[-1], theirs])
+
+
+def test_the_name_of_the_folder_depends_on_every_compiled_module():
+    sources = Path(compile_cache.__file__).parents[1]
+    compiled = {path for path in sources.rglob("*.py") if "@jit" in path.read_text(encoding="utf-8")}
+    constants = {sources / "flight" / "mission.py"}  # whose values are compiled into the rules
+    assert (compiled | constants) - set(compile_cache._COMPILED) == set()

@@ -1,0 +1,39 @@
+"""Writing of files, and paths as people write them."""
+
+from pathlib import Path
+
+import pytest
+
+from geo_patrol import GeoPatrolError
+from geo_patrol.base.files import atomic_path, atomic_write, expand_user
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "n" * 250 + ".json", "é" * 125 + ".gz", "n." + "s" * 253])
+def test_a_name_may_be_as_long_as_the_file_system_allows(name, tmp_path):
+    for text in ("first", "second"):
+        with atomic_write(tmp_path / name) as file:
+            file.write(text)
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert (tmp_path / name).read_text() == text
+
+
+def test_the_temporary_file_has_the_suffix_of_the_target(tmp_path):
+    with atomic_path(tmp_path / "games.jsonl.gz") as temporary:
+        assert temporary.suffix == ".gz"
+        assert temporary.parent == tmp_path
+
+
+def test_home_directories_are_expanded(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert expand_user("~/games") == f"{tmp_path}/games"
+    assert expand_user(Path("~")) == str(tmp_path)
+    for path in ("./~/games", "games/~", "-", "games/"):
+        assert expand_user(path) == path
+
+
+def test_a_home_directory_that_is_not_known_is_named(monkeypatch):
+    with pytest.raises(GeoPatrolError, match="~nobody-of-that-name/x: there is no user 'nobody-of-that-name'"):
+        expand_user("~nobody-of-that-name/x")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(GeoPatrolError, match="~/x: no home directory is known, set HOME"):
+        expand_user("~/x")

@@ -1,0 +1,134 @@
+"""A full disk: errors name the file, no failed save is reported as a success, and older files stay readable.
+
+A limit on the size of files simulates the full disk.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from geo_patrol import load_config
+from geo_patrol.base.files import atomic_write
+from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan, parse_chunk
+from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
+from geo_patrol.evaluation.executors import play_in_worker
+from geo_patrol.replays import ReplayReader
+
+resource = pytest.importorskip("resource")
+
+
+@contextlib.contextmanager
+def largest_file(size):
+    """Let no file grow beyond a size."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+LIMITED = """
+import resource, sys
+from geo_patrol.cli.app import app
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+sys.argv[0] = "geo-patrol"
+app()
+"""
+
+
+def run(size, *arguments, stdin=""):
+    """Run a command that cannot write more than some bytes to a file."""
+    command = [sys.executable, "-c", LIMITED.format(size=size), *map(str, arguments)]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "0"}
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
+def test_a_game_that_cannot_be_saved_is_not_called_saved(ending, tmp_path):
+    path = tmp_path / f"game.{ending}"
+    done = run(0, "play", "--text", "--save", path, "--against", "random", "--seed", "1", stdin="rest\n\n" * 500)
+    assert done.returncode == 2, done.stderr
+    assert f"geo-patrol: {path}: File too large" in done.stderr
+    assert "saved" not in done.stderr
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
+def test_what_was_saved_before_the_disk_was_full_can_be_read(ending, tmp_path):
+    path, size = tmp_path / f"game.{ending}", 5_000 if ending == "jsonl" else 1_800
+    done = run(size, "play", "--text", "--save", path, "--against", "random", "--seed", "1", stdin="rest\n\n" * 500)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"geo-patrol: {path}: File too large" in done.stderr
+    assert "The game is saved up to the phase before" in done.stderr
+    (replay,) = ReplayReader(path)
+    assert len(replay.phases) >= 2
+    assert not replay.is_finished
+
+
+def test_tables_that_cannot_be_written_name_their_file_and_leave_the_old_one(tmp_path):
+    path = tmp_path / "match.json"
+    path.write_text("old")
+    done = run(100, "match", "idle", "idle", "--games", "2", "--seed", "1", "--json", path)
+    assert done.returncode == 2, done.stderr
+    assert f"{path}: File too large" in done.stderr
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_atomic_writes_name_the_file(tmp_path):
+    path = tmp_path / "table.csv"
+    with pytest.raises(OSError, match="File too large") as caught, largest_file(10), atomic_write(path) as file:
+        file.write("x" * 100_000)
+    assert Path(caught.value.filename) == path
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def finished():
+    """Return the chunks of a plan, and each with its games."""
+    chunks = Chunks([PlannedMatch(("idle", "random"), load_config("case1"))], 300, 1, 1.0)
+    return chunks, [(chunk, play_in_worker(chunk).result) for chunk in chunks]
+
+
+def contents(results):
+    return [(chunk.number, result.games.tobytes()) for chunk, result in results]
+
+
+def open_journal(folder):
+    return Journal(folder, describe_plan("test", ["idle"], load_config("case1"), 600, 1))
+
+
+def read(journal, chunks):
+    return contents(journal.read(partial(parse_chunk, chunks)))
+
+
+def test_a_journal_holds_whole_lines_only(finished, tmp_path):
+    chunks, (first, *rest) = finished
+    journal = open_journal(tmp_path)
+    journal.append(ChunkRecord.of(*first))
+    before = (tmp_path / GAMES).read_bytes()
+    with largest_file(len(before) + 100), pytest.raises(OSError, match="File too large") as caught:
+        journal.append(ChunkRecord.of(*rest[0]))
+    assert Path(caught.value.filename) == tmp_path / GAMES
+    assert (tmp_path / GAMES).read_bytes() == before
+    assert read(journal, chunks) == contents([first])
+    for record in rest:
+        journal.append(ChunkRecord.of(*record))
+    journal.close()
+    assert read(open_journal(tmp_path), chunks) == contents([first, *rest])
+
+
+def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
+    chunks, records = finished
+    journal = open_journal(tmp_path)
+    with pytest.raises(FolderError, match=f"{tmp_path} is in use by another process: wait until it ends"):
+        open_journal(tmp_path)
+    journal.append(ChunkRecord.of(*records[0]))
+    journal.close()
+    assert read(open_journal(tmp_path), chunks) == contents(records[:1])

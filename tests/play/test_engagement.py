@@ -1,0 +1,94 @@
+"""Engagements as they are told: in beats, and as cards."""
+
+from positions import collisions, fight, guards, shots
+
+from geo_patrol.game.notation import Order, Outcome, SatelliteId
+from geo_patrol.game.timeline import Snapshot
+from geo_patrol.play.engagement import beats, cards
+from geo_patrol.play.playback import BEAT_SECONDS, DRIFT_SECONDS, MAX_BEATS_SECONDS, MOVING_FRACTION, phase_seconds
+
+
+def alpha(number):
+    return SatelliteId("alpha", number)
+
+
+def bravo(number):
+    return SatelliteId("bravo", number)
+
+
+def guarding(guard, attacker, success=True):
+    return Outcome("guard", attacker, guard, SatelliteId(guard.side, 0), 0.8, success)
+
+
+def attack(action, attacker, target, success=True):
+    return Outcome(action, attacker, None, target, 0.4, success)
+
+
+OUTCOMES = (
+    guarding(bravo(2), alpha(1)),
+    guarding(bravo(2), alpha(3), success=False),
+    guarding(bravo(5), None),
+    guarding(bravo(4), alpha(3)),
+    attack("shoot", alpha(1), bravo(2)),
+    attack("shoot", bravo(1), alpha(7), success=False),
+    attack("collide", alpha(3), bravo(4)),
+    attack("collide", bravo(6), alpha(7)),
+)
+"""Two guards take an attack on bravo's HVA each, one has nothing to do; a shot and a collision at alpha's P7."""
+ORDERS = (
+    (Order.parse("P1 shoot HVA"), Order.parse("P3 collide HVA"), Order.parse("P4 collide P6")),
+    (Order.parse("P1 shoot P7"), Order.parse("P6 collide P7"), Order.parse("P2 guard")),
+)
+
+
+def test_beats_are_guard_by_guard_then_all_shots_then_collision_by_collision():
+    told = [[(one.action, one.actor.number) for one in beat] for beat in beats(OUTCOMES)]
+    assert told == [
+        [("guard", 2), ("guard", 2)],
+        [("guard", 4)],
+        [("guard", 5)],
+        [("shoot", 1), ("shoot", 1)],
+        [("collide", 3)],
+        [("collide", 6)],
+    ]
+
+
+def test_attacks_stand_on_the_card_of_the_target_that_was_ordered():
+    hva, patrol, rammer = cards(OUTCOMES, ORDERS)
+    assert (hva.target, hva.result) == (bravo(0), "safe")
+    assert [(one.attacker, one.result, one.guard) for one in hva.attacks] == [
+        (alpha(1), "hit", bravo(2)),
+        (alpha(3), "hit", bravo(4)),
+    ]
+    assert hva.guards_text == "guards 2, 4, 5 drew 2 of 2 attacks"
+    assert (patrol.target, patrol.result) == (alpha(7), "lost")
+    assert [(one.attacker, one.action, one.result) for one in patrol.attacks] == [
+        (bravo(1), "shoot", "miss"),
+        (bravo(6), "collide", "hit"),
+    ]
+    assert (rammer.target, rammer.result) == (bravo(6), "lost")  # by its own collision
+    assert [(one.attacker, one.probability, one.result) for one in rammer.attacks] == [(alpha(4), None, "void")]
+
+
+def test_results_are_told_beat_by_beat():
+    assert [one.result for card in cards(OUTCOMES, ORDERS, 0) for one in card.attacks] == ["", "", "", "", ""]
+    hva, patrol, _ = cards(OUTCOMES, ORDERS, 4)
+    assert [(one.result, one.guard) for one in hva.attacks] == [("hit", bravo(2)), ("", bravo(4))]
+    assert (hva.result, patrol.result) == ("", "")
+
+
+def test_a_guarded_hva_that_nobody_attacked_comes_last():
+    first, last = cards((guarding(alpha(1), None), attack("shoot", alpha(2), bravo(9))))
+    assert first.target == bravo(9)
+    assert (last.target, last.result, last.guards_text) == (alpha(0), "safe", "guard 1: no attack")
+
+
+def test_every_beat_takes_as_long_but_all_of_them_six_seconds_at_most():
+    drift = DRIFT_SECONDS
+    for make in (shots, collisions, guards):
+        snapshot = make().snapshot(-1)
+        expected = len(beats(snapshot.outcomes)) * BEAT_SECONDS / MOVING_FRACTION + drift
+        assert abs(phase_seconds(snapshot) - expected) < 1e-9
+    snapshot = fight("P1 collide P1", "").snapshot(-1)
+    crowded = snapshot.last_phase._replace(outcomes=snapshot.outcomes * 40)
+    assert phase_seconds(Snapshot(snapshot.game, crowded)) == MAX_BEATS_SECONDS / MOVING_FRACTION + drift

@@ -1,0 +1,540 @@
+"""The recorded games and odds of the published code, and the differences that the verifier finds in tampered ones."""
+
+import copy
+import gzip
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency
+
+from geo_patrol import ConfigError, RecordingError
+from geo_patrol.base.validation import parse_model
+from geo_patrol.replays.published import PublishedGame
+from geo_patrol.replays.verify import (
+    PublishedOdds,
+    check_file,
+    check_game,
+    check_odds,
+    count_outcomes,
+    homogeneity,
+    survival,
+    verify,
+)
+
+DATA = Path(__file__).parents[1] / "data"
+GAMES, ODDS = DATA / "reference_games.jsonl.gz", DATA / "reference_odds.json"
+LINES = gzip.decompress(GAMES.read_bytes()).decode().splitlines()
+RECORDED_ODDS = json.loads(ODDS.read_text())
+
+
+def run(*paths):
+    return subprocess.run(
+        [sys.executable, "-m", "geo_patrol.replays.verify", *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def status(capsys, *paths):
+    """Run the command in this process; return its exit status and what it prints."""
+    with pytest.raises(SystemExit) as end:
+        verify(list(paths))
+    return end.value.code, capsys.readouterr().out
+
+
+def find_difference(game):
+    return check_game(parse_model(PublishedGame, game, "line 1"))
+
+
+@pytest.fixture
+def game():
+    """A recorded game with guards, shots and collisions."""
+    for line in LINES:
+        if '"guardian":["' in line and '"action":"collide"' in line and '"action":"shoot"' in line:
+            return json.loads(line)
+    raise AssertionError
+
+
+# What agrees
+
+
+def test_all_recorded_games_are_reproduced():
+    assert len(LINES) == 300
+    differences = {number: fault for number, line in enumerate(LINES) if (fault := find_difference(json.loads(line)))}
+    assert differences == {}
+
+
+def test_recorded_games_cover_all_configurations_and_actions():
+    text = "\n".join(LINES)
+    assert len({json.loads(line)["config_name"] for line in LINES}) == 10
+    for action in ("guard", "shoot", "collide"):
+        assert f'"action":"{action}"' in text
+
+
+@pytest.mark.parametrize("recorded", RECORDED_ODDS, ids=lambda recorded: recorded["name"])
+def test_recorded_odds_agree(recorded):
+    assert check_odds(parse_model(PublishedOdds, recorded, "")) is None
+
+
+def test_command_says_how_many_agree():
+    result = run(GAMES, ODDS)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{GAMES}: 300 of 300 agree\n{ODDS}: 4 of 4 agree\n"
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 10, 31, 60])
+def test_chi_square_agrees_with_scipy(degrees):
+    for statistic in np.linspace(0, 150, 61):
+        assert survival(statistic, degrees) == pytest.approx(chi2.sf(statistic, degrees), rel=1e-9, abs=1e-15)
+
+
+def test_homogeneity_of_equal_and_unequal_counts():
+    assert homogeneity({"a": 500, "b": 500}, {"a": 505, "b": 495}) > 0.5
+    assert homogeneity({"a": 500, "b": 500}, {"a": 600, "b": 400}) == pytest.approx(chi2.sf(20.2020202, 1), rel=1e-6)
+    assert homogeneity({"a": 1000}, {"b": 1000}) < 1e-200
+    pooled = chi2_contingency([[1000, 900], [3, 10], [30, 20]], correction=False).pvalue
+    assert homogeneity({"a": 1000, "x": 3, "b": 30}, {"a": 900, "y": 10, "b": 20}) == pytest.approx(pooled)
+
+
+# Tampered games
+
+
+def first_engagement(game, action):
+    """Return the first phase with an outcome of a kind, its index, and the index of the outcome."""
+    for number, phase in enumerate(game["phases"]):
+        for index, outcome in enumerate(phase.get("outcomes") or []):
+            if outcome["action"] == action:
+                return phase, number, index
+    raise AssertionError(action)
+
+
+def test_tampered_fuel(game):
+    game["phases"][4]["after"]["fuel"][1][3] += 1
+    value = game["phases"][4]["after"]["fuel"][1][3]
+    fault = find_difference(game)
+    phase = game["phases"][4]["phase"]
+    assert fault == f"phase 4 ({phase}): after.fuel of bravo P3: recorded {value}, replayed {int(value) - 1}"
+
+
+def test_tampered_score(game):
+    game["phases"][2]["after"]["score"][0] += 1
+    value = game["phases"][2]["after"]["score"][0]
+    assert (
+        find_difference(game) == f"phase 2 (drift): after.score of alpha: recorded {value}, replayed {int(value) - 1}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "name"), [("sector", "sector of alpha HVA"), ("ammo", "ammo of alpha HVA"), ("goal", "goal of alpha")]
+)
+def test_tampered_initial_position(game, field, name):
+    values = game["initial"][field]
+    if field == "goal":
+        values[0] += 1
+    else:
+        values[0][0] += 1
+    assert re.match(rf"initial: {name}: recorded \d+\.0, replayed \d+$", find_difference(game))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [("turn", 7, "turn: recorded 7, replayed 0"), ("done", True, "done: recorded True, replayed False")],
+)
+def test_tampered_course(game, field, value, message):
+    game["phases"][0]["after"][field] = value
+    assert find_difference(game) == f"phase 0 (movement): after.{message}"
+
+
+def test_tampered_phase(game):
+    del game["phases"][1]
+    assert find_difference(game) == "phase 1 (drift): phase: recorded 'drift', replayed 'engagement'"
+
+
+def test_tampered_end(game):
+    game["phases"] += game["phases"][-3:]
+    assert "phase: recorded 'movement', replayed 'drift'" in find_difference(game)
+
+
+@pytest.mark.parametrize("action", ["shoot", "collide", "guard"])
+def test_tampered_success(action):
+    """An inverted outcome shows in what follows it; that of a guard in the target of the attack."""
+    for line in LINES:
+        game = json.loads(line)
+        try:
+            phase, number, index = first_engagement(game, action)
+        except AssertionError:
+            continue
+        phase["outcomes"][index]["success"] ^= True
+        fault = find_difference(game)
+        assert fault is not None
+        assert fault.startswith(f"phase {number} (engagement): ")
+        return
+    raise AssertionError
+
+
+@pytest.mark.parametrize("action", ["shoot", "collide", "guard"])
+def test_tampered_probability(game, action):
+    phase, number, index = first_engagement(game, action)
+    truth = phase["outcomes"][index]["probability"]
+    phase["outcomes"][index]["probability"] = 0.123
+    assert find_difference(game) == (
+        f"phase {number} (engagement): outcomes.{index}.probability: recorded 0.123, replayed {truth}"
+    )
+
+
+def test_tampered_target(game):
+    phase, number, index = first_engagement(game, "shoot")
+    target = phase["outcomes"][index]["target"]
+    target[1] = (target[1] + 1) % 11
+    assert find_difference(game).startswith(f"phase {number} (engagement): outcomes.{index}.target: recorded ")
+
+
+@pytest.mark.parametrize("action", ["collide", "shoot", "guard"])
+def test_missing_outcome(game, action):
+    phase, number, index = first_engagement(game, action)
+    del phase["outcomes"][index]
+    assert re.match(rf"phase {number} \(engagement\): (outcomes\.\d+\.|number of outcomes)", find_difference(game))
+
+
+def test_repeated_outcome(game):
+    phase, number, index = first_engagement(game, "shoot")
+    phase["outcomes"].insert(index, phase["outcomes"][index])
+    pattern = rf"phase {number} \(engagement\): (outcomes\.{index + 1}\.|number of outcomes)"
+    assert re.match(pattern, find_difference(game))
+
+
+def test_outcomes_out_of_order():
+    for line in LINES:
+        game = json.loads(line)
+        for number, phase in enumerate(game["phases"]):
+            actions = [outcome["action"] for outcome in phase.get("outcomes") or []]
+            if "guard" in actions and "shoot" in actions:
+                phase["outcomes"].reverse()
+                fault = find_difference(game)
+                assert re.match(
+                    rf"phase {number} \(engagement\): outcomes\.0\.action: recorded \w+, replayed guard", fault
+                )
+                return
+    raise AssertionError
+
+
+def test_missing_legal_order(game):
+    game["phases"][0]["legal"][0][1].remove("prograde")
+    fault = find_difference(game)
+    assert fault.startswith("phase 0 (movement): legal of alpha P1: recorded [noop, retrograde")
+    assert "replayed [noop, prograde, retrograde" in fault
+
+
+def test_legal_order_too_many(game):
+    game["phases"][0]["legal"][1][2].append("guard")
+    assert "phase 0 (movement): legal of bravo P2: recorded [noop" in (find_difference(game) or "")
+
+
+def test_order_that_is_not_legal(game):
+    game["phases"][0]["orders"][0][1] = "radial_out"
+    assert find_difference(game) == "phase 0 (movement): orders of alpha: recorded 'P1 radial_out', which is not legal"
+
+
+def test_unpayable_legal_order_missing():
+    """The recordings also list orders that cannot be paid; all of them are compared."""
+    for line in LINES:
+        game = json.loads(line)
+        before = game["initial"]
+        for number, phase in enumerate(game["phases"]):
+            if phase["phase"] == "movement":
+                for satellite, fuel in enumerate(before["fuel"][0]):
+                    if 0 < fuel < 5:
+                        phase["legal"][0][satellite].remove("prograde")
+                        assert find_difference(game).startswith(f"phase {number} (movement): legal of alpha")
+                        return
+            before = phase["after"]
+    raise AssertionError
+
+
+def test_outcome_with_a_guardian_that_its_action_has_not(game):
+    for number, phase in enumerate(game["phases"]):
+        for outcome in phase.get("outcomes") or []:
+            if outcome["action"] == "shoot":
+                outcome["guardian"] = ["alpha", 9]
+                assert ".guardian: recorded alpha:Patrol:9, replayed None" in find_difference(game)
+                assert find_difference(game).startswith(f"phase {number} (engagement)")
+                return
+    raise AssertionError
+
+
+@pytest.mark.parametrize(("probability", "success"), [(0.0, True), (1.0, False)])
+def test_impossible_success_or_failure(probability, success):
+    for line in LINES:
+        game = json.loads(line)
+        for phase in game["phases"]:
+            for outcome in phase.get("outcomes") or []:
+                if outcome["action"] == "collide" and outcome["probability"] == probability:
+                    outcome["success"] = success
+                    assert f"success: recorded {success}, replayed {not success}" in find_difference(game)
+                    return
+                if outcome["action"] == "collide" and probability == 0.0:
+                    side = outcome["attacker"][0]
+                    game["config"][side]["collide_probability"] = [0.0, 0.0]
+                    outcome["probability"], outcome["success"] = 0.0, True
+                    assert "success: recorded True, replayed False" in find_difference(game)
+                    return
+    raise AssertionError
+
+
+def test_satellite_missing_from_a_position(game):
+    for field in ("sector", "fuel", "ammo"):
+        game["phases"][2]["after"][field][0].pop()
+    assert "after.number of sector values of alpha: recorded 10, replayed 11" in find_difference(game)
+
+
+def test_other_order_than_the_recorded_one(game):
+    orders = game["phases"][0]["orders"][0]
+    number = next(index for index, order in enumerate(orders) if order == "noop")
+    orders[number] = "prograde"
+    name = "HVA" if number == 0 else f"P{number}"
+    assert re.match(
+        rf"phase 0 \(movement\): after\.sector of alpha {name}: recorded \d+\.0, replayed \d+", find_difference(game)
+    )
+
+
+@pytest.mark.parametrize("order", ["jump", ["jump", 1], ["guard", 0], "shoot", ["noop", 3], ""])
+def test_unknown_order(game, order):
+    game["phases"][0]["orders"][0][0] = order
+    with pytest.raises(RecordingError, match=r"order must be a move, guard, or \[shoot, n\] or \[collide, n\]"):
+        find_difference(game)
+
+
+BROKEN = [
+    ("phases", 3, "phases = 3: input should be a valid list"),
+    ("seed", "x", "seed = 'x': input should be a valid integer"),
+    ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
+    ("initial.fuel", [[1], [2], [3]], "initial.fuel = .* at most 2 items"),
+    ("initial.fuel.0", [1] * 12, "initial.fuel.0 = .* at most 11 items"),
+    ("initial.fuel.0.0", "full", "initial.fuel.0.0 = 'full': input should be a valid number"),
+    ("initial.fuel.0.0", None, "initial.fuel.0.0 = None: input should be a valid number"),
+    ("initial.phase", "lunch", "initial.phase = 'lunch': input should be 'movement', 'engagement' or 'drift'"),
+    ("phases.0.after", None, "phases.0.after = None"),
+    ("phases.0.orders", [[]], "phases.0.orders = .* at least 2 items"),
+    ("phases.0.orders.0.0", ["shoot", 11], "phases.0.orders.0.0"),
+    ("phases.0.orders.0.0", ["shoot", -1], "phases.0.orders.0.0"),
+    ("phases.0.orders.0.0", 7, "phases.0.orders.0.0"),
+    ("config.alpha", None, "config: .* is missing or no table"),
+    ("config.max_ring", "wide", "board.outer_ring must be an integer from 1 to 10, got 'wide'"),
+    ("config.max_ring", 99, "board.outer_ring must be an integer from 1 to 10, got 99"),
+    ("config.bravo.shoot_probability", [2, 0], "bravo.odds.shoot.0 must be a number from 0 to 1, got 2"),
+    (
+        "config.bravo.formation",
+        [],
+        r"bravo.patrols.formation must be a list of \[azimuth offset from the goal sector, Patrols there\]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), BROKEN)
+def test_invalid_recording(game, path, value, message):
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    table = game
+    for step in steps:
+        table = table[step]
+    table[last] = value
+    with pytest.raises((RecordingError, ConfigError), match=message):
+        find_difference(game)
+
+
+@pytest.mark.parametrize("key", ["max_turns", "goal_ring", "alpha"])
+def test_recording_without_a_value(game, key):
+    del game["config"][key]
+    with pytest.raises(RecordingError, match=f"config: '{key}' is missing or no table"):
+        find_difference(game)
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, float("inf"), float("nan"), 10**300])
+def test_huge_values_differ(game, value):
+    game["phases"][0]["after"]["fuel"][0][0] = value
+    assert find_difference(game).startswith("phase 0 (movement): after.fuel of alpha HVA: recorded ")
+
+
+def test_fleet_of_another_size(game):
+    for field in ("sector", "fuel", "ammo"):
+        game["initial"][field][1].pop()
+    assert find_difference(game) == "initial: number of sector values of bravo: recorded 10, replayed 11"
+
+
+# Files
+
+
+def test_first_difference_is_named_with_its_game(tmp_path, capsys):
+    lines = LINES[:5]
+    game = json.loads(lines[3])
+    game["phases"][2]["after"]["score"][1] = -5
+    path = tmp_path / "games.jsonl"
+    path.write_text("\n".join([*lines[:3], json.dumps(game), lines[4]]) + "\n")
+    code, out = status(capsys, path)
+    assert code == 1
+    assert f"{path}: 4 of 5 agree\n  first difference: game 3 ({game['config_name']}, seed {game['seed']}), " in out
+    assert "phase 2 (drift): after.score of bravo: recorded -5.0, replayed " in out
+
+
+def test_one_bad_file_among_good_ones(tmp_path, capsys):
+    good, bad = tmp_path / "good.jsonl.gz", tmp_path / "bad.jsonl"
+    good.write_bytes(gzip.compress(LINES[0].encode()))
+    bad.write_text("{")
+    code, out = status(capsys, bad, good)
+    assert code == 1
+    assert out.endswith(f"{good}: 1 of 1 agree\n")
+
+
+BAD_FILES = [
+    (b"", "nothing is recorded in it"),
+    (b"not json\n", "line 1: not JSON: "),
+    (b"{}\n", "line 1: config = {}: field required"),
+    (b"3\n", "line 1: content = 3: input should be a valid dictionary"),
+    (b"\xff\xfe\x00", "is not a text file"),
+    (b"[" * 100_000, "content: not JSON: maximum recursion depth exceeded"),
+    (b'{"config":' * 100_000, "line 1: not JSON: maximum recursion depth exceeded"),
+    (b"[1" + b"0" * 5000 + b"]", "content: not JSON: Exceeds the limit"),
+    (b"[3]", "engagement 0: content = 3: input should be a valid dictionary"),
+    (b"[]", "nothing is recorded in it"),
+    (gzip.compress(LINES[0].encode(), mtime=0)[:-400], "is cut short: the packed file has no end"),
+    (b"\x1f\x8b\x08\x00" + b"x" * 50, "is damaged: "),
+    (LINES[0][: len(LINES[0]) // 2].encode(), "line 1: not JSON: "),
+    (LINES[0].encode() + b"\n" + b"{]\n", "line 2: not JSON: "),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_FILES, ids=lambda value: str(value)[:25])
+def test_file_that_is_no_recording(tmp_path, capsys, content, message):
+    path = tmp_path / "recorded"
+    path.write_bytes(content)
+    code, out = status(capsys, path)
+    assert code == 1
+    assert out.startswith(f"{path}: {message}") or f"agree\n  first difference: {message}" in out
+
+
+def test_missing_file_and_folder(tmp_path):
+    result = run(tmp_path / "none.jsonl", tmp_path)
+    assert result.returncode == 1
+    assert "none.jsonl: cannot be read: No such file" in result.stdout
+    assert len(result.stdout.splitlines()) == 2
+    assert "Traceback" not in result.stderr
+
+
+def test_tampered_file_gives_exit_status_1(tmp_path, game):
+    game["phases"][0]["after"]["fuel"][0][0] = 1
+    path = tmp_path / "games.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(game).encode()))
+    result = run(path)
+    assert result.returncode == 1
+    assert "0 of 1 agree" in result.stdout
+    assert "phase 0 (movement): after.fuel of alpha HVA: recorded 1.0, replayed" in result.stdout
+
+
+def test_check_file_reports_to_its_caller(tmp_path, capsys):
+    from rich.console import Console
+
+    path = tmp_path / "games.jsonl"
+    path.write_text(LINES[0])
+    assert check_file(path, Console(stderr=True))
+    path.write_text("{")
+    assert not check_file(path, Console(stderr=True))
+
+
+# Tampered odds
+
+
+def read_odds(data):
+    return parse_model(PublishedOdds, data, "engagement 0")
+
+
+@pytest.fixture
+def odds():
+    """The engagement with one guard and three attacks, as one of the odds."""
+    return copy.deepcopy(RECORDED_ODDS[0])
+
+
+def test_counts_add_up_to_the_draws(odds):
+    destroyed, kinds = count_outcomes(read_odds(odds))
+    assert destroyed.total() == kinds.total() == odds["draws"] == 200_000
+    assert destroyed != odds["destroyed_counts"]
+
+
+def test_sampled_counts_follow_from_the_seed(odds):
+    assert count_outcomes(read_odds(odds)) == count_outcomes(read_odds(odds))
+    assert count_outcomes(read_odds(odds), seed=1) != count_outcomes(read_odds(odds))
+
+
+def test_tampered_counts_are_rejected(odds, tmp_path, capsys):
+    commonest = max(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
+    rarest = min(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
+    odds["destroyed_counts"][commonest] -= 3000
+    odds["destroyed_counts"][rarest] += 3000
+    fault = check_odds(read_odds(odds))
+    assert fault.startswith("destroyed_counts: recorded {")
+    assert re.search(r"drawn \{.*\}: p = .* < 0\.0001", fault)
+    path = tmp_path / "odds.json"
+    path.write_text(json.dumps([RECORDED_ODDS[1], odds], indent=1))
+    code, out = status(capsys, path)
+    assert code == 1
+    assert f"{path}: 1 of 2 agree" in out
+    assert f"engagement 1 ({odds['name']}), destroyed_counts: recorded" in out
+
+
+def test_tampered_outcome_counts_are_rejected(odds):
+    odds["outcome_counts_guard_shoot_collide"] = {"9/9/9": odds["draws"]}
+    assert check_odds(read_odds(odds)).startswith("outcome_counts_guard_shoot_collide: recorded {9/9/9: 1.0000")
+
+
+@pytest.mark.parametrize("key", ["shoot_probability", "collide_probability", "guard_probability"])
+def test_odds_of_other_rules_are_rejected(odds, key):
+    for side in ("alpha", "bravo"):
+        odds["config"][side][key] = [value * 0.95 for value in odds["config"][side][key]]
+    assert "p = " in check_odds(read_odds(odds))
+
+
+def test_odds_of_guards_a_little_too_good_are_rejected(odds):
+    """As without the decay: bravo's HVA is destroyed less often, and no other satellite more often."""
+    counts = odds["destroyed_counts"]
+    fallen = max((label for label in counts if "b0" in label.split(",")), key=counts.get)
+    nobody = min(counts, key=len)
+    shift = odds["draws"] // 100
+    counts[fallen], counts[nobody] = counts[fallen] - shift, counts[nobody] + shift
+    assert check_odds(read_odds(odds)).startswith("destroyed_counts: recorded {")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("draws", 0, "draws = 0: input should be greater than or equal to 1"),
+        ("draws", 10**9, "draws = 1000000000: input should be less than or equal to 10000000"),
+        ("draws", "many", "draws = 'many': input should be a valid integer"),
+        ("destroyed_counts", {"": 0.5}, "destroyed_counts. = 0.5: input should be a valid integer"),
+        ("orders", [[]], "orders = .* at least 2 items"),
+        ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
+    ],
+)
+def test_invalid_odds(odds, field, value, message):
+    odds[field] = value
+    with pytest.raises(RecordingError, match=message):
+        read_odds(odds)
+
+
+@pytest.mark.parametrize(("field", "value"), [("fuel", 10**9), ("sector", -1), ("ammo", 0.5), ("fuel", float("nan"))])
+def test_odds_with_impossible_values(odds, field, value):
+    odds["state"][field][0][0] = value
+    with pytest.raises(RecordingError, match=rf"state: {field}\.0\.0"):
+        check_odds(read_odds(odds))
+
+
+def test_negative_draws_do_not_raise_the_limit_of_a_file(odds, tmp_path, capsys):
+    from rich.console import Console
+
+    path = tmp_path / "odds.json"
+    path.write_text(json.dumps([{"draws": -(10**12)}, *[odds | {"draws": 1_500_000}] * 2]))
+    assert not check_file(path, Console(stderr=True))
+    assert "more than 2,000,000 draws in a file" in capsys.readouterr().out

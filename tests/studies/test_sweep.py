@@ -1,0 +1,152 @@
+"""Sweeps, the short form of studies: every cell is a match of its own configuration, and variations are validated."""
+
+import json
+
+import numpy as np
+import pytest
+
+from geo_patrol import ConfigError, load_config, play_match
+from geo_patrol.evaluation.campaign import GAMES
+from geo_patrol.evaluation.results import DRAW
+from geo_patrol.studies import play_sweep
+from geo_patrol.studies.study_file import parse_range, parse_study, parse_variation
+
+pytestmark = pytest.mark.usefixtures("without_workers")
+
+
+def test_every_cell_is_the_match_of_its_configuration():
+    keys = ["bravo.patrols.ammo", "alpha.patrols.fuel"]
+    vary = [f"{keys[0]}=0..1", f"{keys[1]}=60,100"]
+    sweep = play_sweep("scripted", "random", vary, config="case1", games=6, seed=4)
+    assert [cell.values for cell in sweep.plan.cells] == [(0, 60), (0, 100), (1, 60), (1, 100)]
+    assert sweep.plan.file.agents == (("scripted", "random"), ("random", "scripted"))
+    for number, cell in enumerate(sweep.plan.cells):
+        overrides = dict(zip(keys, cell.values, strict=True))
+        match = play_match("scripted", "random", config="case1", overrides=overrides, games=6, seed=4)
+        for first_side, (pair, sides) in enumerate([(0, [0, 1]), (1, [1, 0])]):
+            games, played = sweep.games[number, pair], match.games[match.first_side == first_side]
+            np.testing.assert_array_equal(games["scores"], played["scores"][:, sides])
+            np.testing.assert_array_equal(games["illegal_orders"], played["illegal_orders"][:, sides])
+            np.testing.assert_array_equal(games["turns"], played["turns"])
+            np.testing.assert_array_equal(games["reasons"], played["reasons"])
+
+
+def test_arguments_may_be_numbers_of_numpy():
+    one = play_sweep("idle", "idle", ["turn_limit=1,2"], config="case1", games=2, seed=1, processes=1)
+    numbers = {"games": np.int64(2), "seed": np.uint32(1), "processes": np.int8(1), "move_time": np.float32(0.5)}
+    other = play_sweep("idle", "idle", ["turn_limit=1,2"], config="case1", **numbers)
+    assert one.to_dict()["results"] == other.to_dict()["results"]
+
+
+def test_a_study_may_have_numbers_of_numpy():
+    data = {"title": "t", "agents": ["idle"], "games": 2, "factors": {"turn_limit": [1, 2]}, "set": {"mirror": True}}
+    arrays = {
+        **data,
+        "games": np.int64(2),
+        "factors": {"turn_limit": np.arange(1, 3)},
+        "set": {"mirror": np.bool_(True)},
+    }
+    assert parse_study(arrays) == parse_study(data)
+
+
+def test_an_agent_against_itself_shows_the_sides():
+    sweep = play_sweep("random", "random", ["alpha.patrols.fuel=1,100"], config="case1", games=20, seed=4, processes=1)
+    for number, cell in enumerate(sweep.plan.cells):
+        overrides = {"alpha.patrols.fuel": cell.values[0]}
+        match = play_match("random", "random", config="case1", overrides=overrides, games=20, seed=4)
+        alpha_won = (match.winner != DRAW) & (match.winner == match.first_side)
+        np.testing.assert_array_equal(sweep.games[number, 0]["winner"] == 0, alpha_won)
+        np.testing.assert_array_equal(sweep.games[number, 0]["winner"] == DRAW, match.winner == DRAW)
+
+
+def test_a_sweep_can_be_resumed(tmp_path):
+    arguments = {"config": "case1", "games": 4, "seed": 1, "processes": 1}
+    vary = ["bravo.patrols.ammo=0..2"]
+    whole = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
+    lines = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
+    (tmp_path / GAMES).write_bytes(lines[1])
+    again = play_sweep(
+        "random", "idle", vary, **{**arguments, "seed": None}, folder=tmp_path
+    )  # takes that of the folder
+    assert again.to_dict() == whole.to_dict()
+    written = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
+    assert written[0] == lines[1]  # not written again
+    assert sorted(json.loads(line)["block"] for line in written) == sorted(json.loads(line)["block"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a.b=0..4", (0, 1, 2, 3, 4)),
+        ("a.b = 60, 80,100", (60, 80, 100)),
+        ("a=0..1..0.25", (0.0, 0.25, 0.5, 0.75, 1.0)),
+        ("a=-2..0,5", ("-2", "-1", "+0", 5)),
+        ("a=+10%,-1", ("+10%", "-1")),
+        ("a=+0..+20..10", ("+0", "+10", "+20")),
+        ("a=0..+20..10", ("+0", "+10", "+20")),
+        ("a=-10%..+10%..10%", ("-10%", "+0%", "+10%")),
+        ("a=-10% .. +10% .. 10", ("-10%", "+0%", "+10%")),
+        ("a=-0.5..+0.5..0.5", ("-0.5", "+0.0", "+0.5")),
+        ("a=-3..-1", ("-3", "-2", "-1")),
+        ("rules=book,code", ("book", "code")),
+        ("a=[[0, 2]],[[-1, 1], [1, 1]]", ([[0, 2]], [[-1, 1], [1, 1]])),
+        ('title="a, b",c', ("a, b", "c")),
+        ("a={ low = 1, high = 2 },3", ({"low": 1, "high": 2}, 3)),
+        ("a=0.5", (0.5,)),
+    ],
+)
+def test_parsing_variations(text, values):
+    _, factor = parse_variation(text)
+    assert factor.values == values
+
+
+@pytest.mark.parametrize(
+    ("text", "is_search", "values"),
+    [
+        ("a=40..60", False, (40, 60)),
+        ("a=-2..2", False, ("-2", "+2")),
+        ("a=+0..+2", True, ("+0", "+1", "+2")),
+        ("a=-10%..+10%", False, ("-10%", "+10%")),
+        ("a=0.2..0.8", True, (0.2, 0.8)),
+    ],
+)
+def test_parsing_ranges(text, is_search, values):
+    _, factor = parse_range(text, is_search=is_search)
+    assert (factor.values or (factor.low, factor.high)) == values
+
+
+def test_a_relative_range_of_whole_numbers_has_whole_numbers():
+    _, factor = parse_range("bravo.patrols.ammo=-2..2")
+    config = load_config("case1")
+    assert factor.levels(config) == ("-2", "-1", "+0", "+1", "+2")
+    assert [factor.at(config, unit, nearest=True) for unit in (0, 0.3, 1)] == ["-2", "-1", "+2"]
+
+
+@pytest.mark.parametrize(
+    ("vary", "message"),
+    [
+        ([], "nothing is varied: vary must have"),
+        (["a"], "vary must be key=values, such as"),
+        (["=1"], "must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"),
+        (["a="], "must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"),
+        (["a=1,,2"], "a value is missing between commas"),
+        (["a=4..0"], "4..0: the smaller end comes first, and a step is above 0"),
+        (["a=0..4..-1"], "vary 'a=0..4..-1': 0..4..-1: the smaller end comes first, and a step is above 0"),
+        (["a=0..99999"], "are 100,000 values; 10,000 are allowed"),
+        (["a=+5..-5"], r"\+5..-5: the smaller end comes first"),
+        (["a=-10..+10%"], "-10..\\+10%: both ends must be percentages, or neither"),
+        (["a=-10..+10..5%"], "both ends must be percentages, or neither"),
+        (["a=0%..20%"], "percentages are relative and must have a sign, as in -10%..\\+10%"),
+        (["a=+1e1,+2"], "a value that begins with a sign must be relative, such as \\+20, -1 or \\+10%, got '\\+1e1'"),
+        (["a=1,1"], "1 is there twice"),
+        (["a=1", "a=2"], "vary a: it is there twice"),
+        (["a=1..200", "b=1..200"], "the values vary in 40,000 ways"),
+        (["bravo.patrols.amo=0..4"], r"bravo\.patrols\.amo = 0: there is no such key; did you mean ammo"),
+        (["bravo.odds.shoot.0=0..2"], r"bravo\.odds\.shoot\.0 must be a number from 0 to 1, got 2"),
+        (["turn_limit=many"], "turn_limit must be an integer"),
+    ],
+)
+def test_wrong_variations(vary, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
+        play_sweep("idle", "idle", vary, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,140 @@
+"""The clock of a table, whoever comes, goes and leaves: a state machine with a clock that is handed in."""
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from geo_patrol.base.sides import SIDES
+from geo_patrol.web.protocol import Hello, Leave
+from geo_patrol.web.table_server import TableServer
+from geo_patrol.web.tables import NewTable, TableStore
+
+CLOCK = 100
+SIDE = st.sampled_from(SIDES)
+
+
+async def at_once(work):
+    work()
+
+
+class ClockMachine(RuleBasedStateMachine):
+    """A phase lasts for the seconds of its clock in which somebody was there and nobody had paused it, and no longer."""
+
+    @initialize()
+    def open_table(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.loop = asyncio.new_event_loop()
+        self.now, self.passed, self.is_paused, self.has_begun = 1000.0, 0.0, False, False
+        self.store = TableStore(self.folder)
+        new = NewTable(preset="case1", alpha="link", bravo="link", clock=CLOCK)
+        self.table, self.secrets = self.store.open_table(new)
+        self.connections = {}
+
+        async def start():
+            self.server = TableServer(self.table, at_once, at_once)
+            self.server._now = lambda: self.now
+
+        self.run(start())
+
+    def run(self, work):
+        async def settle():
+            await work
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+        self.loop.run_until_complete(settle())
+
+    @rule(side=SIDE)
+    def greet(self, side):
+        async def join():
+            hello = Hello(table=self.table.id, secret=self.secrets[side])
+            self.connections[side] = self.server.join(hello)
+
+        self.run(join())
+        self.note_start()
+
+    def note_start(self):
+        """Until both have come, the game has not begun."""
+        self.has_begun = self.has_begun or (set(self.connections) == set(SIDES) and not self.is_paused)
+
+    @precondition(lambda self: self.connections)
+    @rule(data=st.data())
+    def go(self, data):
+        side = data.draw(st.sampled_from(sorted(self.connections)))
+
+        async def depart():
+            self.server.depart(self.connections.pop(side))
+
+        self.run(depart())
+
+    @precondition(lambda self: self.connections)
+    @rule(data=st.data(), is_back=st.booleans())
+    def leave(self, data, is_back):
+        side = data.draw(st.sampled_from(sorted(self.connections)))
+
+        async def leave():
+            self.server.receive(self.connections[side], Leave())
+            self.server.depart(self.connections.pop(side))
+            self.secrets[side] = self.table.take_seat(side)
+            self.server.refresh()
+
+        self.run(leave())
+        if is_back:
+            self.greet(side)
+
+    @rule(is_paused=st.booleans())
+    def pause(self, is_paused):
+        async def pause():
+            self.table.saved.is_paused = is_paused
+            self.server.refresh()
+
+        self.run(pause())
+        self.passed = 0.0 if is_paused else self.passed
+        self.is_paused = is_paused
+        self.note_start()
+
+    @rule(seconds=st.integers(1, 60))
+    def wait(self, seconds):
+        self.now += seconds
+        if self.connections and self.has_begun and not self.is_paused:
+            self.passed += seconds
+        num_events = self.table.num_events
+
+        async def look():
+            self.server.notify()
+
+        self.run(look())
+        # A phase in which nobody can order anything follows at once.
+        assert (self.table.num_events > num_events) == (self.passed >= CLOCK)
+        if self.passed >= CLOCK:
+            self.passed = 0.0
+
+    @invariant()
+    def the_clock_is_right(self):
+        if not hasattr(self, "server"):
+            return
+        left = self.table.seconds_left(self.now)
+        runs = bool(self.connections) and self.has_begun and not self.is_paused
+        assert left == (CLOCK - self.passed if runs else None)
+        assert self.table.is_attended == bool(self.connections)
+        assert self.table.is_idle == (not self.connections)
+
+    def teardown(self):
+        if hasattr(self, "server"):
+            self.loop.run_until_complete(self.server.close())
+            self.loop.close()
+            self.store.close()
+            shutil.rmtree(self.folder)
+
+
+ClockMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=25)
+TestClock = ClockMachine.TestCase

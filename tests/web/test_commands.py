@@ -1,0 +1,191 @@
+"""``geo-patrol serve`` and ``join`` as processes: killed and started again, with a bot in JavaScript."""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("websockets")
+
+from geo_patrol.agents import make_agent
+from geo_patrol.cli.app import app
+from geo_patrol.replays import check, read_replay
+from geo_patrol.web.client import AgentPlayer, Client, play_seat
+
+COMMAND = [sys.executable, "-m", "geo_patrol"]
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def fetch(port, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", data, timeout=10) as response:
+        return json.load(response)
+
+
+def start_server(port, folder):
+    server = subprocess.Popen([*COMMAND, "serve", "--port", str(port), "--data", str(folder)])
+    for _ in range(3000):  # the first start compiles
+        try:
+            fetch(port, "/api/tables")
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return server
+    server.kill()
+    server.wait()
+    pytest.fail("the server does not answer")
+
+
+def link(port, answer, side):
+    return f"http://127.0.0.1:{port}/static/table.html#table={answer['table']}&secret={answer['secrets'][side]}"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+def test_a_bot_in_javascript_plays_a_game_over_a_killed_server(tmp_path):
+    port = free_port()
+    server = start_server(port, tmp_path)
+    try:
+        setup = {"preset": "king_of_the_hill", "alpha": "link", "bravo": "scripted", "seed": 2}
+        answer = fetch(port, "/api/tables", setup)
+        join = [*COMMAND, "join", link(port, answer, "alpha"), "--command", "node examples/bot.js"]
+        bot = subprocess.Popen(join, stdout=subprocess.DEVNULL)
+        while fetch(port, f"/api/tables/{answer['table']}")["turn"] < 3:
+            time.sleep(0.02)
+        server.kill()
+        server.wait()
+        server = start_server(port, tmp_path)  # the bot connects again by itself
+        assert bot.wait(60) == 0
+        assert fetch(port, f"/api/tables/{answer['table']}")["over"]
+        replay = read_replay(tmp_path / f"{answer['table']}.jsonl.gz")
+        assert check(replay) is None
+        assert replay.is_finished
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases(tmp_path):
+    port = free_port()
+    server = start_server(port, tmp_path)
+    results = []
+
+    def play(answer, side, seed):
+        with Client(link(port, answer, side)) as client:
+            results.append(play_seat(client, AgentPlayer(make_agent("random"), seed)))
+
+    def start(number, side):
+        player = threading.Thread(target=play, args=(tables[number], side, number), daemon=True)
+        player.start()
+        return player
+
+    try:
+        setup = {"preset": "king_of_the_hill", "alpha": "link", "bravo": "link"}
+        tables = [fetch(port, "/api/tables", setup | {"seed": seed}) for seed in range(6)]
+        players = [start(number, "alpha") for number in range(6)]
+        players += [start(number, "bravo") for number in range(3)]  # the others' phase has one side's orders
+        while min(fetch(port, f"/api/tables/{one['table']}")["turn"] for one in tables[:3]) < 2:
+            time.sleep(0.01)
+        server.kill()
+        server.wait()
+        paths = [tmp_path / f"{one['table']}.jsonl.gz" for one in tables]
+        before = [read_replay(path).phases if path.exists() else [] for path in paths]
+        assert all(before[:3])
+        assert not any(before[3:])
+        server = start_server(port, tmp_path)
+        players += [start(number, "bravo") for number in range(3, 6)]
+        for player in players:
+            player.join(120)
+        assert len(results) == 12
+        assert None not in results
+        for seed, (path, phases) in enumerate(zip(paths, before, strict=True)):
+            replay = read_replay(path)
+            assert check(replay) is None
+            assert (replay.seed, replay.is_finished) == (seed, True)
+            assert [str(one.codes) for one in replay.phases[: len(phases)]] == [str(one.codes) for one in phases]
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_port_in_use_ends_the_server(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = subprocess.run(
+            [*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ran.returncode != 0
+    assert "in use" in ran.stderr
+    assert "http://" not in ran.stderr
+
+
+def test_a_server_for_the_network_says_what_its_own_computer_and_others_open(tmp_path):
+    command = [*COMMAND, "serve", "--host", "0.0.0.0", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        printed = ""
+        while "network: " not in printed and (line := server.stderr.readline()):  # after what is compiled first
+            printed += line
+        server.kill()
+    assert re.search(r"http://127\.0\.0\.1:[1-9]\d*/ ", printed)
+    assert re.search(r"In your network: http://[\w.-]+:[1-9]\d*/", printed)
+    assert "http://0.0.0.0" not in printed
+
+
+def test_ipv6_addresses_have_brackets(tmp_path):
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    command = [*COMMAND, "serve", "--host", "::1", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        printed = server.stderr.readline()
+        server.kill()
+    if "cannot assign" in printed.lower():
+        pytest.skip("this machine has no IPv6")
+    assert re.match(r"http://\[::1\]:[1-9]\d*/ ", printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--name", "play.example.org:8443"], "'play.example.org:8443'; did you mean play.example.org?"),
+        (["--name", "https://play.example.org/"], "did you mean play.example.org?"),
+        (["--name", " play.example.org"], "did you mean play.example.org?"),
+        (["--name", "[::1]:8000"], "did you mean ::1?"),
+        (["--name", "münchen.example"], "did you mean xn--mnchen-3ya.example?"),
+        (["--name", "*bad"], "--name must be a host name alone, such as play.example.org, or *.example.org for all"),
+        (["--name", "*."], "got '*.'"),
+        (["--name", ""], "got ''"),
+        (["--name", "a.example,b.example"], "--name must be a host name alone"),
+        (["--name", "a..example"], "--name must be a host name alone"),
+        (
+            ["--host", ""],
+            "--host must be an address of this computer, such as 127.0.0.1, or 0.0.0.0 for all of them, got ''",
+        ),
+        (["--host", " "], "got ' '"),
+        (["--host", "127.0.0.1:8000"], "did you mean 127.0.0.1?"),
+        (["--host", "http://localhost"], "did you mean localhost?"),
+        (["--host", "*"], "--host must be one address"),
+    ],
+)
+def test_addresses_under_which_nothing_would_be_served_are_refused_at_the_start(tmp_path, arguments, text):
+    result = CliRunner().invoke(app, ["serve", *arguments, "--data", str(tmp_path / "games")])
+    assert isinstance(result.exception, SystemExit)
+    assert text in " ".join(result.output.split())
+    assert not (tmp_path / "games").exists()

@@ -1,0 +1,187 @@
+"""Games that end without being played to their end: somebody resigns, both agree on a draw, an agent of the server fails."""
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from starlette.testclient import TestClient
+
+from geo_patrol.agents import IdleAgent
+from geo_patrol.replays import check, read_replay
+from geo_patrol.replays.datasets import ReplayDataset
+from geo_patrol.replays.summaries import summarise
+from geo_patrol.web import table_server, tables
+from geo_patrol.web.app import Server
+from geo_patrol.web.tables import TableStore
+
+SETUP = {"preset": "king_of_the_hill", "seed": 11, "alpha": "link", "bravo": "link"}
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_server, "FAILURE_SECONDS", 0.0)
+    store = TableStore(tmp_path, own_agents=frozenset({"own"}))
+    with TestClient(Server(store).app()) as client:
+        client.tables = store
+        yield client
+
+
+class Failing(IdleAgent):
+    """An agent that raises an exception as often as it is told to."""
+
+    def __init__(self, times):
+        self.times, self.resets = times, 0
+
+    def reset(self, new_games):
+        self.resets += 1
+
+    def act(self, observations, action_masks, generator):
+        if self.times > 0:
+            self.times -= 1
+            raise RuntimeError("no plan")
+        return super().act(observations, action_masks, generator)
+
+
+def open_table(client, **setup):
+    opened = client.post("/api/tables", json=SETUP | setup).json()
+    return opened["table"], opened["secrets"]
+
+
+@contextlib.contextmanager
+def seat(client, table, secret, **hello):
+    with client.websocket_connect(f"/ws/{table}") as socket:
+        socket.send_json({"type": "hello", "version": 1, "table": table, "secret": secret, **hello})
+        yield socket
+
+
+def wait_for(socket, kind):
+    while (message := json.loads(socket.receive_text()))["type"] != kind:
+        assert message["type"] != "error", message
+    return message
+
+
+def order(socket, table, **phase):
+    wait_for(socket, "your_turn")
+    socket.send_json({"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": []} | phase)
+
+
+def resigned(client, *, phases):
+    """Return the name of a table at which alpha resigned after a number of phases, against an agent that holds."""
+    table, secrets = open_table(client, bravo="idle")
+    with seat(client, table, secrets["alpha"]) as socket:
+        for phase in ("movement", "engagement")[:phases]:
+            order(socket, table, phase=phase)
+            wait_for(socket, "event")
+        socket.send_json({"type": "resign"})
+        while (event := wait_for(socket, "event")["event"])["kind"] != "end":
+            pass  # phases without a choice are played at once
+    assert event["winner"] == "bravo"
+    assert event["reasons"] == [{"reason": "resigned", "side": "alpha"}]
+    return table
+
+
+@pytest.mark.parametrize("phases", [0, 1])
+def test_the_replay_of_a_resigned_game_has_its_end(client, phases, tmp_path):
+    table = resigned(client, phases=phases)
+    answer = client.get(f"/replays/{table}.jsonl.gz")
+    assert answer.status_code == 200
+    path = tmp_path / "copy.jsonl"
+    path.write_bytes(gzip.decompress(answer.content))
+    replay = read_replay(path)
+    assert bool(replay.phases) == bool(phases)
+    assert (replay.end.winner, replay.end.reasons) == ("bravo", ["resigned (alpha)"])
+    assert (check(replay), replay.is_finished) == (None, True)
+    summary = summarise(replay)
+    assert (summary.status, summary.winner) == ("finished", "bravo")
+    assert [one.in_words for one in summary.reasons] == ["alpha resigned"]
+    page = client.get(f"/replays/{table}.html").text
+    assert f"bravo wins in turn {summary.turns}" in page
+    assert "not over" not in page
+    if phases:
+        assert sum(len(batch.actions) for batch in ReplayDataset([path]).batches(8)) > 0
+
+
+def test_a_false_end_of_a_resigned_game_is_a_difference(client, tmp_path):
+    table = resigned(client, phases=1)
+    *lines, last = gzip.decompress(client.tables.find(table).replay_path.read_bytes()).splitlines(keepends=True)
+    path = tmp_path / "copy.jsonl"
+    for fields, fault in (
+        ({"winner": "alpha"}, "winner: recorded alpha, replayed bravo"),
+        ({"winner": None, "reasons": ["agreed"], "score": [0, 0]}, "score: recorded"),
+        ({"reasons": ["hva_destroyed (alpha)"]}, "game: recorded over"),
+        ({"reasons": ["resigned (alpha)", "agreed"]}, "game: recorded over"),
+    ):
+        path.write_bytes(b"".join(lines) + json.dumps(json.loads(last) | fields).encode())
+        assert fault in check(read_replay(path))
+
+
+def test_a_resigned_game_is_over_after_a_restart(client, tmp_path):
+    table = resigned(client, phases=0)
+    client.tables.unload(client.tables.find(table))
+    again = client.tables.find(table)
+    assert (again.is_over, again.winner, [str(one) for one in again.reasons]) == (True, "bravo", ["resigned (alpha)"])
+
+
+def test_the_results_of_a_class_say_who_resigned(client):
+    opened = client.post("/api/classes", json={"preset": "king_of_the_hill"}).json()
+    name = opened["class"]
+    secrets = [
+        client.post(f"/api/classes/{name}/pupils", json={"name": who}).json()["secret"] for who in ("Ada", "Ben")
+    ]
+    place = client.post(f"/api/classes/{name}/place", json={"secret": secrets[0]}).json()
+    with seat(client, place["table"], secrets[0]) as socket:
+        socket.send_json({"type": "resign"})
+        wait_for(socket, "event")
+    text = client.post(f"/api/classes/{name}/results", json={"secret": opened["secret"]}).text
+    (row,) = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    assert row["reasons"] in ("resigned (alpha)", "resigned (bravo)")
+    assert client.get(row["replay"].removeprefix("http://testserver")).status_code == 200
+
+
+def test_an_agent_that_fails_is_asked_again(client, monkeypatch):
+    agent = Failing(2)
+    monkeypatch.setattr(tables, "make_match_agent", lambda _: agent)
+    table, secrets = open_table(client, bravo="own")
+    with seat(client, table, secrets["alpha"]) as socket:
+        order(socket, table)
+        event = wait_for(socket, "event")["event"]
+        assert event["kind"] == "phase"
+        assert not wait_for(socket, "status")["paused"]
+    assert agent.resets == 3  # it began anew before each try
+
+
+def test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why(client, monkeypatch):
+    monkeypatch.setattr(tables, "make_match_agent", lambda _: Failing(9))
+    table, secrets = open_table(client, bravo="own")
+    with seat(client, table, secrets["alpha"]) as socket:
+        order(socket, table)
+        event = wait_for(socket, "event")["event"]
+        assert (event["kind"], event["winner"]) == ("end", "alpha")
+        assert event["reasons"] == [{"reason": "failed", "side": "bravo"}]
+        assert event["fault"].endswith("act raised RuntimeError: no plan")
+        status = wait_for(socket, "status")
+        assert (status["paused"], status["fault"]) == (False, None)
+    monkeypatch.setattr(tables, "make_match_agent", lambda _: pytest.fail("nobody asks it any more"))
+    client.tables.unload(client.tables.find(table))
+    assert client.tables.find(table).event(1).event.fault == event["fault"]
+    practice = {"index": 0, "side": "alpha", "agent": "scripted"}
+    assert client.post(f"/api/tables/{table}/practice", json=practice).status_code == 201
+
+
+def test_a_failure_of_the_server_itself_is_told_and_pauses_nothing_for_good(client, monkeypatch):
+    table, secrets = open_table(client, bravo="idle")
+    with seat(client, table, secrets["alpha"]) as socket:
+        monkeypatch.setattr(client.tables.find(table).live, "play", lambda _: 1 // 0)
+        order(socket, table)
+        while not (status := wait_for(socket, "status"))["fault"]:
+            pass
+        assert not status["paused"]
+        socket.send_json({"type": "resign"})
+        assert wait_for(socket, "event")["event"]["winner"] == "bravo"

@@ -1,0 +1,70 @@
+"""The messages and their document."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geo_patrol.web.protocol import Orders, ProtocolError, read_client_message, schemas
+
+NUM_MUTATED = int(os.environ.get("MUTATED_MESSAGES", "2000"))
+ROOT = Path(__file__).parents[2]
+VALID = [
+    '{"type":"hello","version":1,"table":"ab12","secret":"x_y-z","last_event":3,"scene":true,"text":false}',
+    '{"type":"orders","game":"ab12","turn":1,"phase":"movement","orders":["P1 prograde","P2 radial_in"]}',
+    '{"type":"answer","game":"ab12","turn":1,"phase":"movement","text":"P1 prograde\\nnothing else"}',
+    '{"type":"ping","number":4}',
+    '{"type":"leave"}',
+    '{"type":"resign"}',
+    '{"type":"draw","offer":false}',
+]
+
+
+def test_the_document_has_the_current_schemas_presets_and_agents():
+    script = [sys.executable, str(ROOT / "scripts" / "write_protocol.py"), "--check"]
+    assert subprocess.run(script, check=False, timeout=120).returncode == 0, "python scripts/write_protocol.py"
+
+
+def test_the_example_of_the_document_has_the_fields_of_its_messages():
+    lines = re.findall(r"^([<>]) (.*)$", (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) > 10
+    models = {name.lower(): model for name, model in schemas()["$defs"].items()}
+    for direction, text in lines:
+        if direction == ">":
+            read_client_message(text)
+        else:
+            message = json.loads(text)
+            assert set(message) == set(models[message["type"].replace("_", "")]["properties"])
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_valid_messages(text):
+    assert json.loads(read_client_message(text).model_dump_json()) == json.loads(text) | (
+        {"name": None, "screen": "wide"} if "hello" in text else {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [({"turn": "1"}, "turn"), ({"turn": 0}, "turn"), ({"other": 1}, "other"), ({"orders": ["x" * 61]}, "orders.0")],
+)
+def test_faults_name_the_field(change, field):
+    message = Orders(game="a", turn=1, phase="movement", orders=[]).model_dump() | change
+    with pytest.raises(ProtocolError, match=rf"^{field} = "):
+        read_client_message(json.dumps(message))
+
+
+def test_mutated_messages_raise_nothing_else():
+    rng = random.Random(4)
+    for _ in range(NUM_MUTATED):
+        letters = list(rng.choice(VALID).encode())
+        for _ in range(rng.randrange(1, 5)):
+            letters[rng.randrange(len(letters))] = rng.randrange(256)
+        with contextlib.suppress(ProtocolError):
+            read_client_message(bytes(letters))

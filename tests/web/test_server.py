@@ -1,0 +1,640 @@
+"""Games through the server, in one process: the same as without it, secret until both sides are in, resumed."""
+
+import asyncio
+import contextlib
+import errno
+import json
+import os
+import random
+import re
+import threading
+from importlib.resources import files
+from typing import ClassVar
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from geo_patrol import Game
+from geo_patrol.replays import check, read_replay
+from geo_patrol.web import pages, protocol, store
+from geo_patrol.web.app import Server
+from geo_patrol.web.protocol import PAGE, Orders, ProtocolError
+from geo_patrol.web.tables import NewTable, Table, TableStore
+
+SEED = 11
+
+
+@pytest.fixture
+def client(tmp_path):
+    tables = TableStore(tmp_path)
+    with TestClient(Server(tables).app()) as client:
+        client.tables = tables
+        yield client
+        Seat.close_all()
+
+
+def events_of(table):
+    """Return what has happened at a table."""
+    return [table.event(number).event for number in range(1, table.num_events + 1)]
+
+
+def open_table(client, **setup):
+    setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
+    response = client.post("/api/tables", json=setup)
+    assert response.status_code == 201, response.text
+    return response.json()["table"], response.json()["secrets"]
+
+
+class Seat:
+    """A connection that keeps all messages."""
+
+    opened: ClassVar[list] = []
+
+    def __init__(self, client, table, secret=None, **hello):
+        self.socket = client.websocket_connect(f"/ws/{table}")
+        self.socket.__enter__()
+        self.messages = []
+        self.opened.append(self)
+        self.send(type="hello", version=1, table=table, secret=secret, **hello)
+
+    def send(self, **message):
+        self.socket.send_text(json.dumps(message))
+
+    def wait_for(self, kind):
+        while True:
+            message = json.loads(self.socket.receive_text())
+            self.messages.append(message)
+            if message["type"] == kind or (message["type"] == "error" and kind != "error"):
+                return message
+
+    def close(self):
+        self.opened.remove(self)
+        self.socket.__exit__(None, None, None)
+
+    @classmethod
+    def close_all(cls):
+        while cls.opened:
+            with contextlib.suppress(Exception):
+                cls.opened[-1].close()
+
+
+def choose(rng, turn):
+    return [rng.choice(options)["order"] for options in turn["options"].values() if rng.random() < 0.7]
+
+
+def play_phase(seats, rng):
+    """Let both order; return the event, and the orders of each side."""
+    chosen = {}
+    for side, seat in seats.items():
+        turn = seat.wait_for("your_turn")
+        chosen[side] = choose(rng, turn)
+        if turn["submitted"] is None:
+            seat.send(type="orders", game=turn["game"], turn=turn["turn"], phase=turn["phase"], orders=chosen[side])
+            assert seat.wait_for("accepted")["orders"] == chosen[side]
+        else:
+            chosen[side] = []
+    return {side: seat.wait_for("event") for side, seat in seats.items()}, chosen
+
+
+def play_game(seats, rng=None):
+    rng = rng or random.Random(5)
+    past = []
+    while True:
+        events, chosen = play_phase(seats, rng)
+        past.append(chosen)
+        assert len({json.dumps(event) for event in events.values()}) == 1
+        position = events["alpha"]["event"]["position"]
+        if position["phase"] == "drift":
+            return past, [seat.wait_for("event")["event"] for seat in seats.values()]
+
+
+def test_a_game_is_the_same_as_without_the_server_and_its_replay_passes_the_check(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side], name=f"bot {side}") for side in ("alpha", "bravo")}
+    past, ends = play_game(seats)
+    game = Game("king_of_the_hill", seed=SEED)
+    for orders in past:
+        game.step(**orders)
+    assert game.is_over
+    assert ends[0] == ends[1]
+    assert ends[0]["seed"] == SEED
+    assert (ends[0]["winner"], ends[0]["score"]) == (game.winner, game.scores)
+    response = client.get(f"/replays/{table}.jsonl.gz")
+    assert response.status_code == 200
+    replay = read_replay(client.tables.find(table).replay_path)
+    assert check(replay) is None
+    assert replay.is_finished
+    assert replay.agents == ("bot alpha", "bot bravo")
+    assert "<script" in client.get(f"/replays/{table}.html").text
+
+
+def test_no_message_contains_orders_before_both_sides_are_in(client):
+    table, secrets = open_table(client)
+    alpha, bravo = (Seat(client, table, secrets[side]) for side in ("alpha", "bravo"))
+    watcher = Seat(client, table, scene=True)
+    rng = random.Random(3)
+    for _ in range(12):
+        turns = {seat: seat.wait_for("your_turn") for seat in (alpha, bravo)}
+        if turns[alpha]["submitted"] is not None or turns[bravo]["submitted"] is not None:
+            for seat, turn in turns.items():  # one side has no choice: nothing of it is secret
+                if turn["submitted"] is None:
+                    seat.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
+            for seat in turns:
+                seat.wait_for("event")
+            continue
+        orders = choose(rng, turns[alpha])
+        phase = {key: turns[alpha][key] for key in ("game", "turn", "phase")}
+        alpha.send(type="orders", **phase, orders=orders)
+        alpha.wait_for("accepted")
+        for seat in (bravo, watcher):
+            seat.send(type="ping", number=1)
+            before = len(seat.messages)
+            seat.wait_for("pong")
+            for message in seat.messages[before:]:
+                assert message["type"] in {"status", "pong", "welcome", "event"}
+                assert message["type"] != "event" or (message["event"]["turn"], message["event"]["phase"]) != (
+                    phase["turn"],
+                    phase["phase"],
+                )
+        bravo.send(type="orders", **phase, orders=[])
+        alpha.wait_for("event")
+        event = bravo.wait_for("event")
+        assert sorted(event["event"]["orders"]["alpha"]) == sorted(orders)
+    text = json.dumps(bravo.messages + watcher.messages)
+    assert secrets["alpha"] not in text
+    assert f'"seed": {SEED}' not in text
+
+
+def test_without_the_secret_no_order_is_taken(client):
+    table, secrets = open_table(client)
+    _, others = open_table(client)
+    for secret in (secrets["alpha"][::-1], secrets["alpha"][:-1], others["alpha"]):
+        assert Seat(client, table, secret).wait_for("error")["code"] == "wrong_secret"
+    watcher = Seat(client, table)
+    watcher.wait_for("welcome")
+    watcher.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    assert watcher.wait_for("error")["code"] == "wrong_secret"
+    assert client.tables.find(table).submitted == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["policy", "policy:base,greedy", "search:5ms,propose=policy:base", "raider:defenders=2"]
+)
+def test_agents_of_the_package_are_played(client, name):
+    open_table(client, bravo=name)
+
+
+def test_orders_that_come_again_are_no_news_for_others(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    message = {"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": []}
+    for _ in range(3):
+        seats["alpha"].send(**message)
+        seats["alpha"].wait_for("accepted")
+    seats["bravo"].send(type="ping", number=5)
+    seats["bravo"].wait_for("pong")
+    submitted = [one["submitted"] for one in seats["bravo"].messages if one["type"] == "status"]
+    assert submitted.count(["alpha"]) == 1
+
+
+def test_orders_sent_twice_count_once_and_others_are_refused(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    alpha = seats["alpha"]
+    turn = alpha.wait_for("your_turn")
+    option = next(iter(turn["options"].values()))[0]["order"]
+    message = {"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": [option]}
+    for _ in range(2):
+        alpha.send(**message)
+        assert alpha.wait_for("accepted")["orders"] == [option]
+    alpha.send(**message | {"orders": []})
+    assert alpha.wait_for("error")["code"] == "too_late"
+    alpha.send(**message | {"turn": 3})
+    assert alpha.wait_for("error")["code"] == "too_soon"
+    seats["bravo"].send(**message | {"orders": []})
+    assert alpha.wait_for("event")["event"]["orders"]["alpha"] == [option]
+    alpha.send(**message)
+    assert alpha.wait_for("accepted")["turn"] == 1
+    phases = [(event.turn, event.phase) for event in events_of(client.tables.find(table))]
+    assert phases.count((1, "movement")) == 1
+
+
+def test_illegal_orders_are_named(client):
+    table, secrets = open_table(client)
+    alpha = Seat(client, table, secrets["alpha"])
+    alpha.wait_for("welcome")
+    for text, fault in (
+        ("P1 shoot HVA", "not in the movement phase"),
+        ("P1 fly", "is not an action"),
+        ("P99 guard", "is not a satellite"),
+    ):
+        alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[text])
+        error = alpha.wait_for("error")
+        assert error["code"] == "bad_order"
+        assert fault in error["text"]
+
+
+def test_a_lost_connection_resumes_after_its_last_event(client):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    rng = random.Random(1)
+    for _ in range(5):
+        play_phase(seats, rng)
+    seats["alpha"].close()
+    again = Seat(client, table, secrets["alpha"], last_event=3)
+    welcome = again.wait_for("welcome")
+    assert [event["number"] for event in welcome["events"]] == [4, 5]
+    assert welcome["first_event"] == 4
+    scene = Seat(client, table, scene=True, last_event=99).wait_for("welcome")
+    assert [event["number"] for event in scene["events"]] == [1, 2, 3, 4, 5]
+    num_shapes = len(scene["scene"]["shapes"]) + sum(len(event["scene"]["shapes"]) for event in scene["events"])
+    shapes = [i for event in scene["events"] for listed in event["scene"]["moment"]["frames"] for i in listed]
+    assert max(shapes) < num_shapes
+    past, _ = play_game(seats | {"alpha": again}, rng)
+    assert past
+
+
+def test_a_seat_that_is_left_gets_another_secret(client):
+    table, secrets = open_table(client)
+    alpha = Seat(client, table, secrets["alpha"])
+    alpha.wait_for("welcome")
+    assert client.post(f"/api/tables/{table}/seats/alpha").status_code == 409
+    alpha.send(type="leave")
+    assert alpha.wait_for("left")
+    assert Seat(client, table, secrets["alpha"]).wait_for("error")["code"] == "wrong_secret"
+    fresh = client.post(f"/api/tables/{table}/seats/alpha").json()["secret"]
+    assert fresh != secrets["alpha"]
+    assert Seat(client, table, fresh).wait_for("welcome")["you"] == "alpha"
+    assert fresh not in (client.tables.find(table).replay_path.with_name(f"{table}.json")).read_text()
+
+
+@pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
+def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
+    table, secrets = open_table(client, clock=1.0, on_timeout=on_timeout)
+    alpha, bravo = (Seat(client, table, secrets[side]) for side in ("alpha", "bravo"))
+    bravo.wait_for("your_turn")
+    bravo.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    event = alpha.wait_for("event")["event"]
+    assert event["orders"]["alpha"] == []
+    if on_timeout == "forfeit":
+        end = alpha.wait_for("event")["event"]
+        assert (end["winner"], end["reasons"]) == ("bravo", [{"reason": "forfeit", "side": "alpha"}])
+        assert check(read_replay(client.tables.find(table).replay_path)) is None
+    else:
+        assert event["position"]["phase"] == "engagement"
+
+
+@pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
+def test_orders_that_come_while_a_phase_is_played_are_too_late(client, on_timeout):
+    name, _ = open_table(client, bravo="random", clock=9.0, on_timeout=on_timeout)
+    table = client.tables.find(name)
+    table.close_phase()
+    orders = Orders(game=name, turn=1, phase="movement", orders=["P1 prograde"])
+    with pytest.raises(ProtocolError, match="other orders for this phase are in already"):
+        table.submit("alpha", orders)
+    table.play()
+    assert table.live.game.is_over == (on_timeout == "forfeit")
+
+
+def test_the_clock_is_shown_from_the_beginning_of_every_phase(client):
+    table, secrets = open_table(client, bravo="turtle", clock=500.0)
+    alpha = Seat(client, table, secrets["alpha"])
+    assert 490 < alpha.wait_for("status")["seconds_left"] <= 500
+    assert 490 < alpha.wait_for("your_turn")["seconds_left"] <= 500
+    alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    alpha.wait_for("event")
+    assert 490 < alpha.wait_for("status")["seconds_left"] <= 500
+
+
+def test_a_short_address_leads_to_a_table(client):
+    response = client.get("/table/b4c0ffee1234", follow_redirects=False)
+    assert response.headers["location"] == "/static/table.html#table=b4c0ffee1234"
+    assert (
+        client.get("/table/a%23secret=b", follow_redirects=False).headers["location"].endswith("#table=a%23secret%3Db")
+    )
+
+
+def test_agents_play_each_other(client):
+    table, _ = open_table(client, alpha="scripted", bravo="random")
+    watcher = Seat(client, table)
+    assert watcher.wait_for("event")["number"] == 1
+
+
+@pytest.mark.parametrize(
+    ("setup", "fault"),
+    [
+        (
+            {"preset": "/etc/passwd"},
+            "must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, skirmish",
+        ),
+        ({"scenario": 'extends = "/etc/passwd"'}, "name of a preset"),
+        ({"scenario": "= 3"}, "scenario"),
+        ({"scenario": "turn_limit = -3"}, "turn_limit"),
+        ({"alpha": "os:system"}, "does not run user-defined agents"),
+        ({"alpha": "search:60s"}, "at most"),
+        ({"alpha": "policy:/etc/passwd"}, "this server plays"),
+        ({"alpha": "policy:/no/such/file,greedy"}, "this server plays"),
+        ({"alpha": "search:propose=policy:/etc/passwd"}, "this server plays"),
+        ({"alpha": "search:10ms,enemy=policy:mine.safetensors,greedy"}, "this server plays"),
+        ({"clock": 0}, "clock"),
+        ({"other": 1}, "other"),
+    ],
+)
+def test_bad_setups_are_refused_in_a_line(client, setup, fault):
+    response = client.post("/api/tables", json=setup)
+    assert response.status_code == 400
+    assert fault in response.json()["text"]
+    assert client.tables.items == {}
+
+
+def test_requests_of_other_sites_are_refused(client):
+    for origin in ("http://evil.example", "http://testserver.evil.example", "null", "http://[x", "testserver", ""):
+        assert client.post("/api/tables", json={}, headers={"origin": origin}).status_code == 403
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws/x", headers={"origin": origin}):
+            pass
+    for origin in ("http://testserver", "https://testserver"):
+        assert client.post("/api/tables", json={"preset": "-"}, headers={"origin": origin}).status_code == 400
+    assert client.get("/api/tables", headers={"host": "evil.example"}).status_code == 400
+    policy = client.get("/api/tables").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (files("geo_patrol.web") / "static").glob("*.html")))
+def test_no_page_uses_scripts_of_an_older_version(client, page):
+    text = client.get(f"/static/{page}")
+    assert text.headers["cache-control"] == "no-cache"
+    again = client.get(f"/static/{page}", headers={"if-none-match": text.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    used = re.findall(r'(?:src|href)="([^"]+\.(?:js|css))"', text.text)
+    assert used or page == "replay.html", "whose script is inline"
+    for name in used:
+        assert re.fullmatch(r"[0-9a-f]{16}/[a-z_]+\.(js|css)", name)
+        file = client.get(f"/static/{name}")
+        assert (file.status_code, "immutable" in file.headers["cache-control"]) == (200, True)
+        assert file.content == client.get(f"/static/{name.partition('/')[2]}").content
+        assert client.get(f"/static/{'0' * 16}/{name.partition('/')[2]}").status_code == 404
+
+
+def test_another_version_of_a_script_has_another_address(client, monkeypatch):
+    before = client.get("/static/table.html").text
+    monkeypatch.setattr(pages, "map_css", lambda: "/* new */")
+    pages._contents.cache_clear()
+    after = client.get("/static/table.html").text
+    pages._contents.cache_clear()
+    assert len({*re.findall(r"[0-9a-f]{16}/table.js", before), *re.findall(r"[0-9a-f]{16}/table.js", after)}) == 2
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/tables", "/api/ready", "/static/board.json", "/static/table.js", "/static/none.js"]
+)
+def test_what_may_change_is_asked_for_each_time(client, path):
+    assert client.get(path).headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "asked", "is_served"),
+    [
+        (("::1", "localhost"), "[::1]:8000", True),
+        (("::1", "localhost"), "[::1]", True),
+        (("::1",), "[::2]:8000", False),
+        (("127.0.0.1",), "127.0.0.1:8000", True),
+        (("play.example.org",), "play.example.org", True),
+        (("play.example.org",), "PLAY.example.org.:443", True),
+        (("play.example.org",), "evil.example", False),
+        (("play.example.org",), "play.example.org.evil.example", False),
+        (("play.example.org",), "", False),
+        (("play.example.org",), "[play.example.org", False),
+        (("play.example.org",), "evil@play.example.org", False),
+        (("*.example.org",), "a.b.example.org:8000", True),
+        (("*.example.org",), "example.org", False),
+        (("*.example.org",), "evilexample.org", False),
+        (("*",), "anything", True),
+    ],
+)
+def test_the_names_of_the_server(tmp_path, hosts, asked, is_served):
+    with TestClient(Server(TableStore(tmp_path), hosts).app()) as client:
+        answer = client.get("/api/tables", headers={"host": asked})
+        assert answer.status_code == (200 if is_served else 400)
+        assert is_served or "--name" in answer.text
+        if not is_served:
+            with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws/x", headers={"host": asked}):
+                pass
+
+
+def test_files_of_games_in_progress_are_refused(client):
+    seed = 7_483_920_174_839
+    table, _ = open_table(client, seed=seed)
+    assert client.get(f"/replays/{table}.jsonl.gz").status_code == 404
+    assert str(seed) not in client.get("/api/tables").text
+
+
+def test_mutated_messages_disturb_no_game(client):
+    table, secrets = open_table(client)
+    alpha = Seat(client, table, secrets["alpha"])
+    alpha.wait_for("welcome")
+    rng = random.Random(2)
+    valid = json.dumps({"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": ["P1 prograde"]})
+    for _ in range(300):
+        letters = list(valid)
+        for _ in range(3):
+            letters[rng.randrange(len(letters))] = rng.choice('{}[]",:x\x000')
+        alpha.socket.send_text("".join(letters))
+    errors = []
+    while len(errors) < 250:  # the rest may have been valid, or one too many a second
+        errors.append(alpha.wait_for("error"))
+    assert {error["code"] for error in errors} <= {"bad_message", "bad_order", "too_soon", "too_late", "too_many"}
+    assert client.tables.find(table).num_events == 0
+
+
+def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    rng = random.Random(8)
+    for _ in range(5):
+        play_phase(seats, rng)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for path in tmp_path.glob(f"{table}*"):
+        (copies / path.name).write_bytes(path.read_bytes())  # as a killed server leaves them
+    events = events_of(client.tables.find(table))
+    tables = TableStore(copies)
+    assert tables.damaged == {}
+    restored = tables.find(table)
+    assert events_of(restored) == events
+    with TestClient(Server(tables).app()) as other:
+        seats = {side: Seat(other, table, secrets[side], last_event=5) for side in ("alpha", "bravo")}
+        _, ends = play_game(seats, rng)
+        assert ends[0]["seed"] == SEED
+        assert check(read_replay(restored.replay_path)) is None
+        Seat.close_all()
+
+
+def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
+    started, thinking, play, in_time = threading.Event(), threading.Event(), Table.play, []
+
+    def play_slowly(self):
+        if self.is_slow:
+            started.set()
+            in_time.append(thinking.wait(10))
+        play(self)
+
+    monkeypatch.setattr(Table, "play", play_slowly)
+    watched = open_table(client, alpha="idle", bravo="search:2s")[0]
+    Seat(client, watched).wait_for("welcome")
+    assert started.wait(10)
+    table, secrets = open_table(client)
+    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    events, _ = play_phase(seats, random.Random(1))
+    assert events["alpha"]["number"] == 1
+    other, secrets = open_table(client, bravo="random")
+    seat = Seat(client, other, secrets["alpha"])
+    turn = seat.wait_for("your_turn")
+    seat.send(type="orders", game=other, turn=turn["turn"], phase=turn["phase"], orders=[])
+    seat.wait_for("accepted")
+    thinking.set()
+    assert seat.wait_for("event")["number"] == 1
+    assert all(in_time)
+
+
+def play_phase_of(table):
+    table.close_phase()
+    table.play()
+    table.finish_phase()
+
+
+def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkeypatch):
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+
+    def write(path):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(store, "atomic_write", write)
+    while not table.is_over:
+        play_phase_of(table)
+    assert events_of(table)[-1].kind == "end"
+
+
+def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    while not table.is_over:
+        play_phase_of(table)
+    path = tmp_path / f"{table.id}.json"
+    assert json.loads(path.read_text())["is_over"]
+    os.utime(path, (1_000, 1_000))
+    client.tables.unload(table)
+    assert client.tables.find(table.id).is_over
+    assert path.stat().st_mtime == 1_000
+
+
+def test_browsers_get_a_phase_when_it_is_complete(client, monkeypatch):
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    table.close_phase()
+    table.play()  # in a thread: another one that draws must not touch the phase
+    numbers = []
+    monkeypatch.setattr(table.scenes["wide"], "moment", numbers.append)
+    table.draw_page(0, "wide")
+    assert numbers == [0]
+    table.finish_phase()
+    table.draw_page(0, "wide")
+    assert numbers == [0, *range(len(table.live.timeline))]
+
+
+@pytest.mark.parametrize("scene", [False, True])
+def test_the_past_comes_in_pages_in_order(client, monkeypatch, scene):
+    monkeypatch.setattr(protocol, "PAGE", 8)
+    name, secrets = open_table(client, preset="geo_patrol")
+    for _ in range(20):
+        play_phase_of(client.tables.find(name))
+    seat = Seat(client, name, secrets["alpha"], scene=scene)
+    seat.wait_for("your_turn")
+    assert [one["type"] for one in seat.messages] == ["welcome", "history", "history", "status", "your_turn"]
+    welcome = seat.messages[0]
+    assert (len(welcome["events"]), welcome["first_event"], welcome["last_event"]) == (8, 1, 20)
+    numbers = [event["number"] for page in seat.messages[:3] for event in page["events"]]
+    assert numbers == list(range(1, 21))
+
+
+def test_a_full_page_is_smaller_than_what_libraries_accept_by_default(client):
+    table, _ = client.tables.open_table(NewTable(alpha="link", bravo="link"))
+    for _ in range(PAGE):
+        play_phase_of(table)
+    assert len(table.welcome(None, 0, "wide").model_dump_json()) < 1 << 20
+
+
+def test_orders_are_refused_while_the_game_is_paused(client):
+    name, secrets = open_table(client)
+    seat = Seat(client, name, secrets["alpha"])
+    turn = seat.wait_for("your_turn")
+    client.tables.find(name).saved.is_paused = True
+    message = {key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []}
+    seat.send(**message)
+    assert seat.wait_for("error")["code"] == "paused"
+    del message["orders"]
+    for words in ("none", "nothing that can be read"):
+        seat.send(**message | {"type": "answer", "text": words})
+        assert seat.wait_for("error")["code"] == "paused"
+    assert client.tables.find(name).submitted == {}
+
+
+@pytest.mark.parametrize("preset", ["king_of_the_hill", "geo_patrol_hidden"])
+def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, preset):
+    drawn = []
+
+    def note(draw):
+        def run(*arguments):
+            with contextlib.suppress(RuntimeError):
+                asyncio.get_running_loop()
+                drawn.append("in the event loop")
+            drawn.append("somewhere")
+            return draw(*arguments)
+
+        return run
+
+    table, secrets = open_table(client, preset=preset, bravo="idle")
+    alpha = Seat(client, table, secrets["alpha"], scene=True, screen="wide")
+    turn = alpha.wait_for("your_turn")
+    watching = [] if preset == "geo_patrol_hidden" else [Seat(client, table, scene=True, screen="narrow")]
+    for one in watching:
+        one.wait_for("status")
+    monkeypatch.setattr(protocol, "moment_record", note(protocol.moment_record))
+    monkeypatch.setattr(protocol, "choices_record", note(protocol.choices_record))
+    for _ in range(2):
+        alpha.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
+        alpha.wait_for("event")
+        turn = alpha.wait_for("your_turn")
+    assert drawn.count("somewhere") >= 4
+    assert "in the event loop" not in drawn
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("orders", [["P1 prograde"], []])
+def test_accepted_orders_and_offers_stand_when_a_table_leaves_memory(tmp_path, orders, is_restarted):
+    store = TableStore(tmp_path)
+    table, _ = store.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    phase = {"game": table.id, "turn": 1, "phase": "movement"}
+    table.submit("alpha", Orders(**phase, orders=orders))
+    table.offer_draw("bravo", is_offered=True)
+    submitted = dict(table.submitted)
+    store.unload(table)
+    if is_restarted:
+        store.close()
+        store = TableStore(tmp_path)
+    back = store.find(table.id)
+    assert back is not table
+    assert (back.submitted, back.draw_offered) == (submitted, {"bravo"})
+    back.submit("alpha", Orders(**phase, orders=orders))
+    with pytest.raises(ProtocolError, match="they stand"):
+        back.submit("alpha", Orders(**phase, orders=["P2 prograde"]))
+    back.submit("bravo", Orders(**phase, orders=[]))
+    back.play()
+    back.finish_phase()
+    assert (back.num_events, back.draw_offered) == (1, set())
+    assert [str(order) for order in back.live.timeline.phases[0].orders[0]] == orders
+    assert not any(back.submitted.values())
+    store.close()
