@@ -53,7 +53,10 @@ def test_a_window_that_takes_too_much_memory_is_refused(tmp_path):
         list(ReplayReader(path))
 
 
-@pytest.mark.parametrize("frame", [gzip.compress(b""), zstd.compress(b""), zstd.compress(b"\n"), SKIPPED])
+FRAMES = {"gzip": gzip.compress(b""), "zstd": zstd.compress(b""), "line": zstd.compress(b"\n"), "skipped": SKIPPED}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_files_of_tiny_frames_are_refused_early(frame, tmp_path):
     path = tmp_path / "games"
     path.write_bytes(frame * 3_000)
