@@ -75,7 +75,7 @@ def use(folder, acknowledge):
             tables.close()
             tables = TableStore(folder)
             table = tables.items[table.id]
-    attempt(partial(table.resign, "alpha"), settled="bravo")
+    attempt(partial(table.resign, "alpha"), settled="resigned (alpha)")
     tables.close()
     return table.id
 
