@@ -140,7 +140,7 @@ def make_loaders(folder: Path) -> dict[str, Loader]:
         "mission": Loader(sorted((ROOT / "configs" / "flight").glob("*.toml")), lambda path: load_mission(path).title),
         "save": Loader([folder / "env.json", folder / "game.json"], load_save),
         "policy": Loader(policies, lambda path: f"{len(read_policies(path).weights)} policies"),
-        "replay": Loader([*replays, data / "replay_format_1.jsonl.gz", games], load_replay),
+        "replay": Loader([*replays, data / "replay.jsonl.gz", games], load_replay),
         "recordings": Loader([games, folder / "odds.json"], load_recordings),
     }
     if find_spec("onnx") and find_spec("onnxruntime"):

@@ -87,7 +87,7 @@ def test_metadata_lead_to_the_repository(installed):
 
 def test_installed_wheel_writes_a_replay_as_html(installed, tmp_path):
     _, target = installed
-    recorded = ROOT / "tests" / "data" / "replay_format_1.jsonl.gz"
+    recorded = ROOT / "tests" / "data" / "replay.jsonl.gz"
     replay = [sys.executable, "-m", "geo_patrol", "replay", recorded, "--game", "0", "--html", "game.html"]
     environment = os.environ | {"PYTHONPATH": str(target), "NUMBA_DISABLE_JIT": "1"}  # which is quicker than compiling
     subprocess.run(replay, cwd=tmp_path, check=True, capture_output=True, env=environment)

@@ -24,7 +24,6 @@ from geo_patrol import (
     observation_names,
 )
 from geo_patrol.base.sides import SIDES
-from geo_patrol.engine.rng import GAME_STREAM, stream_keys, stream_number
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.evaluation import play_match
 from geo_patrol.replays import ReplayReader, check
@@ -334,27 +333,6 @@ def test_restored_environments_keep_their_weights():
         assert infos["alpha"]["variant"] == 2
 
 
-def as_older(saved, seed, *, has_variant=False):
-    """Return what an older version saved: the key of the stream, the first of the game's, from which all was sampled."""
-    data = json.loads(json.dumps(saved))
-    for i, state in enumerate(data.get("games", [data.get("game", data)])):
-        (key,) = stream_keys(np.array([seed + i], np.uint64), GAME_STREAM)
-        chance = state["chance"]
-        del chance["sampled"]
-        chance["setup_key"] = int(stream_number(key, np.uint64(0)))
-        if not has_variant:
-            del chance["variant"]
-    return data
-
-
-@pytest.mark.parametrize("has_variant", [True, False])
-def test_saved_games_of_older_versions_are_read(has_variant):
-    for seed in range(6):
-        game = Game(CONFIG, seed=seed)
-        restored = Game.restore(as_older(game.save(), seed, has_variant=has_variant))
-        assert (restored, restored.config) == (game, game.config)
-
-
 @given(st.data(), seeds)
 def test_saved_games_hold_what_was_sampled(data, seed):
     game = Game(CONFIG, seed=seed)
@@ -398,34 +376,6 @@ def test_saved_games_of_what_cannot_be_sampled_are_refused(changes, message):
     saved["chance"] |= changes
     with pytest.raises(RecordingError, match=re.escape(message)):
         Game.restore(saved)
-
-
-def with_repeated_names(saved, seed):
-    """Return what an older version saved, in which variants could share a name."""
-    return json.loads(json.dumps(as_older(saved, seed)).replace('"rich"', '"alike"').replace('"apart"', '"alike"'))
-
-
-def test_saved_games_whose_variants_share_a_name_are_read():
-    fields = []
-    for seed in range(6):
-        game = Game(CONFIG, seed=seed)
-        restored = Game.restore(with_repeated_names(game.save(), seed))
-        assert restored.key == game.key
-        assert Game.restore(restored.save()) == restored
-        fields.append(restored.config.variant)
-    assert set(fields) == {"alike", "alike (2)", "alike (3)"}
-
-
-def test_saved_environments_whose_variants_share_a_name_are_read():
-    config = load_config(
-        CONFIG, {"variants": [variant.model_dump() | {"name": "alike"} for variant in CONFIG.variants]}
-    )
-    for make in (geo_patrol_v0.parallel_env, lambda config: make_vec(config, 3)):
-        env, other = make(config=CONFIG), make(config=config)
-        env.reset(seed=2)
-        other.restore(with_repeated_names(env.save(), 2))
-        games = [each.game(*([1] if hasattr(each, "num_envs") else [])) for each in (env, other)]
-        assert games[0].key == games[1].key
 
 
 @pytest.mark.parametrize(

@@ -171,13 +171,12 @@ def midway():
 
 SAVED = [
     ("format", "chess", "format = 'chess': input should be 'geo_patrol game'"),
-    ("version", 3, "version = 3: input should be less than or equal to 2"),
+    ("version", 2, "version = 2: input should be less than or equal to 1"),
     ("version", True, "version = True: input should be a valid integer"),
     ("chance", [], "chance = []: input should be a valid dictionary"),
     ("chance.key", -1, "chance.key = -1: input should be greater than or equal to 0"),
     ("chance.key", 1.0, "chance.key = 1.0: input should be a valid integer"),
     ("chance.counter", 2**64, "chance.counter = 18446744073709551616: input should be less than"),
-    ("chance.setup_key", -1, "chance.setup_key = -1: input should be greater than or equal to 0"),
     ("chance.dice", 6, "chance.dice = 6: extra inputs are not permitted"),
     ("position.turn", -1, "position.turn = -1: input should be greater than or equal to 0"),
     ("position.turn", 10**9, "position.turn = 1000000000: input should be less than or equal to 10000"),

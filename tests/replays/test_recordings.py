@@ -14,6 +14,7 @@ from scipy.stats import chi2, chi2_contingency
 
 from geo_patrol import ConfigError, RecordingError
 from geo_patrol.base.validation import parse_model
+from geo_patrol.replays import ReplayReader, check
 from geo_patrol.replays.published import PublishedGame
 from geo_patrol.replays.verify import (
     PublishedOdds,
@@ -30,6 +31,13 @@ DATA = Path(__file__).parents[1] / "data"
 GAMES, ODDS = DATA / "reference_games.jsonl.gz", DATA / "reference_odds.json"
 LINES = gzip.decompress(GAMES.read_bytes()).decode().splitlines()
 RECORDED_ODDS = json.loads(ODDS.read_text())
+
+
+def test_games_of_a_seed_play_as_they_were_recorded():
+    replays = list(ReplayReader(DATA / "replay.jsonl.gz"))
+    assert [replay.agents for replay in replays] == [("scripted", "random"), ("random", "scripted")]
+    assert [check(replay) for replay in replays] == [None, None]
+    assert [len(replay.phases) for replay in replays] == [2 * replay.end.turns for replay in replays]
 
 
 def run(*paths):

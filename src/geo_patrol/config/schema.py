@@ -392,7 +392,7 @@ class GameConfig(_ConfigTable):
     @field_validator("variants")
     @classmethod
     def _number_names(cls, variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
-        """Tell variants apart that share a name, as "a" and "a (2)": older files may have some."""
+        """Tell variants apart that share a name, as "a" and "a (2)": saved games name the one that was sampled."""
         names = [variant.name for variant in variants]
         taken, numbers = set(names), dict.fromkeys(names, 1)
         named: list[Variant] = []

@@ -4,7 +4,7 @@ Everything here comes from outside the program at times, so it is validated befo
 model, what is possible on a board when a position is written to a game.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -165,7 +165,7 @@ class Position(BaseModel):
 # Saved games
 
 FORMAT = "geo_patrol game"
-VERSION = 2
+VERSION = 1
 
 
 class SavedData(BaseModel):
@@ -177,8 +177,6 @@ class SavedData(BaseModel):
 class _RandomStreams(SavedData):
     key: _UInt64
     counter: _UInt64
-    setup_key: _UInt64 | None = None
-    """The key from whose stream everything was sampled: in older files, instead of what follows."""
     variant: Annotated[str, Field(max_length=MAX_TITLE)] | None = None
     """Its name, if there is one."""
     sampled: Annotated[list[int | float], Field(max_length=_MAX_SAMPLED)] | None = None
@@ -289,7 +287,7 @@ def restore_game(saved: Any) -> Games:
         RecordingError: the data are not a saved game, or the position is impossible with its configuration.
         ConfigError: its configuration is invalid.
     """
-    data = check_saved(_SavedGame, _with_position(saved), "saved game")
+    data = check_saved(_SavedGame, saved, "saved game")
     return _restore_state(Games.unseeded(read_saved_config(data.config), 1), data, "saved game")
 
 
@@ -309,21 +307,16 @@ def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
     """Return a batch of one after it was set to a saved game."""
     game, chance = single.state.games[0], saved.chance
     names = [variant.name for variant in single.config.variants]
-    if chance.variant is not None and chance.variant not in names:
+    if (chance.variant not in names) if names else (chance.variant is not None):
         right = f"one of {', '.join(names)}" if names else "left out, as the configuration has no variants"
         raise RecordingError(f"{where}: chance.variant must be {right}, got {show(chance.variant)}")
     if single.is_randomized:
         variant = state.NOBODY if chance.variant is None else names.index(chance.variant)
         rules, words = single.state.rules[0], setup.as_words(single.state.rules)[0]
-        if chance.setup_key is not None:
-            setup.sample_rules(game, np.uint64(chance.setup_key), single.scenario, variant, rules, words)
-        elif names and chance.variant is None:
-            raise RecordingError(f"{where}: chance.variant must be one of {', '.join(names)}")
-        else:
-            try:
-                setup.write_sampled(single.scenario, variant, chance.sampled or (), rules, words)
-            except ValueError as error:
-                raise RecordingError(f"{where}: chance.{error}") from None
+        try:
+            setup.write_sampled(single.scenario, variant, chance.sampled or (), rules, words)
+        except ValueError as error:
+            raise RecordingError(f"{where}: chance.{error}") from None
     single.set_up_again()
     start = game.copy()
     saved.position.write(single, where)
@@ -333,20 +326,6 @@ def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
         known.write(single, side, start, f"{where}: known.{side}")
     game.rng_key, game.rng_counter = np.uint64(chance.key), np.uint64(chance.counter)
     return single
-
-
-def _with_position(saved: Any) -> Any:
-    """Return a saved game of version 1, which had the values of each side in a table of its own, as one of version 2."""
-    if not isinstance(saved, Mapping) or type(saved.get("version")) is not int or saved["version"] != 1:
-        return saved
-    sides: list[Mapping[str, Any]] = [side for side in map(saved.get, SIDES) if isinstance(side, Mapping)]
-    if len(sides) < len(SIDES):
-        raise RecordingError("saved game: alpha and bravo must be tables")
-    position = {name: saved[name] for name in ("turn", "phase", "done", "reasons") if name in saved}
-    for name in dict.fromkeys(key for side in sides for key in side):
-        position[name] = [side.get(name) for side in sides]
-    rest = {name: saved[name] for name in saved if name not in (*SIDES, "turn", "phase", "done", "reasons")}
-    return {**rest, "version": VERSION, "position": position}
 
 
 def check_saved(model: type[_Model], saved: Any, where: str) -> _Model:
