@@ -9,11 +9,8 @@ TORCH := 2.13.0
 RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
-TRAIN_SEEDS = for seed in 0 1 2; do \
-	$(TRAINING)/bin/python examples/train_selfplay.py --device cpu --num-threads 2 --minutes 10 --seed $$seed \
-		--out runs/seed$$seed || exit 1; done
 
-.PHONY: demo test coverage test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy curves mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: demo test coverage test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -92,12 +89,7 @@ test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts o
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
 policy: $(TRAINING)/installed  ## train the policy of the package anew: seventeen hours on one thread
-	$(TRAINING)/bin/python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
-
-curves: $(TRAINING)/installed  ## train with three seeds, ten minutes each, and draw the curves of docs/experiments.md
-	$(TRAIN_SEEDS)
-	for seed in 0 1 2; do cp runs/seed$$seed/curve.csv docs/curves/seed$$seed.csv || exit 1; done
-	$(TRAINING)/bin/python scripts/plot_curves.py docs/curves/seed*.csv --out docs/pictures/selfplay.png
+	$(TRAINING)/bin/python -m research.train_policy --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
 $(VENV)/docs/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)/docs
@@ -130,12 +122,13 @@ bench: $(VENV)/bench  ## measure speed beside other environments; about five min
 
 publish-bench: $(VENV)/bench  ## write the results of the last run into docs/benchmarks.md
 	$(RUN) benchmarks publish
+
 bench-pictures: $(VENV)/dev  ## measure frames per second
 	$(BIN)/python benchmarks/pictures.py
 
 bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/libraries.md
-	$(RUN) benchmarks.libraries run
-	$(RUN) benchmarks.libraries publish
+	$(RUN) research.libraries run
+	$(RUN) research.libraries publish
 
 bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
 	$(BIN)/python benchmarks/flight.py

@@ -1,5 +1,6 @@
 """The baselines' driver: aggregates, the table, and results that are not trained again."""
 
+import json
 import zipfile
 from hashlib import sha256
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import baseline_methods, baselines, satellites
-from benchmarks.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
-from benchmarks.baselines import (
+from geo_patrol import GeoPatrolError
+from research import baseline_methods, baselines
+from research.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
+from research.baselines import (
     RESULTS,
     WEIGHTS,
     Bound,
@@ -238,22 +240,19 @@ def test_runs_that_are_trained_here_continue(method, tmp_path, monkeypatch):
     assert first.file.stat().st_mtime_ns == written
 
 
-def test_satellites_are_trained_once_for_each_method_and_seed(tmp_path, monkeypatch):
-    trained = []
+def test_satellites_are_trained_by_the_example(tmp_path, monkeypatch):
+    commands = []
 
-    def train(method, seed, minutes, out):
-        trained.append((method, seed, minutes))
-        return make_run(method=method, seed=seed, steps=None, time_limit=minutes, minutes=minutes)
+    def run(command, **_):
+        commands.append([str(part) for part in command[1:]])
+        (tmp_path / "result.json").write_text(json.dumps(make_run().curve[0]))
 
-    document = tmp_path / "baselines.md"
-    document.write_text("before\n<!-- satellites: begin -->\nold\n<!-- satellites: end -->\nafter\n")
-    for name, value in (("train", train), ("DOCUMENT", document), ("RESULTS", tmp_path / "satellites.jsonl")):
-        monkeypatch.setattr(satellites, name, value)
-    for seeds in ("1", "2"):
-        monkeypatch.setattr("sys.argv", ["satellites", "--minutes", "1.5", "--seeds", seeds])
-        satellites.main()
-    assert trained == [(method, seed, 1.5) for seed in range(2) for method in ("mappo", "ippo", "joint")]
-    text = document.read_text()
-    assert "`case1`, 1.5 minutes:" in text
-    assert "| mappo | 2 | 100 | 1.5 |" in text
-    assert "old" not in text
+    monkeypatch.setattr(baseline_methods.subprocess, "run", run)
+    assert METHODS["ippo"](Job("ippo", "case1", 3, time_limit=1.5), tmp_path).curve == make_run().curve
+    (command,) = commands
+    assert command[0].endswith("mappo_satellites.py")
+    assert " ".join(command[1:]).startswith(
+        "--method ippo --config case1 --seed 3 --device cpu --minutes 1.5 --clock cpu"
+    )
+    with pytest.raises(GeoPatrolError, match="ippo trains for a time: give --minutes instead of --steps"):
+        METHODS["ippo"](Job("ippo", "case1", 3, steps=100), tmp_path)

@@ -12,7 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import arena, experiments, libraries  # noqa: E402
 from benchmarks.contestants import CONTESTANTS  # noqa: E402
 from benchmarks.contestants.base import Contestant, Workload  # noqa: E402
 from benchmarks.goals import goals  # noqa: E402
@@ -22,6 +21,7 @@ from benchmarks.publish import DOCUMENT, PUBLISHED, document, put_between_marker
 from benchmarks.report import comparison_table, report  # noqa: E402
 from benchmarks.results import Memory, Point, Results, Startup, summarize  # noqa: E402
 from benchmarks.worker import Missing, Ready, Runner, Timing  # noqa: E402
+from research import arena, experiments, libraries  # noqa: E402
 
 PEERS = ("envpool", "jax", "pgx", "supersuit", "mpe2", "matplotlib")
 
@@ -161,7 +161,7 @@ def test_the_document_shows_the_published_results():
 def test_tables_of_experiments_are_those_of_the_stored_results():
     results, text = json.loads(experiments.RESULTS.read_text(encoding="utf-8")), experiments.DOCUMENT.read_text("utf-8")
     for name, table in experiments.tables(results).items():
-        assert put_between_markers(text, table, name) == text, "run python -m benchmarks.experiments publish"
+        assert put_between_markers(text, table, name) == text, "run python -m research.experiments publish"
 
 
 def test_tables_of_the_arena_and_of_libraries_are_those_of_the_stored_results():
@@ -174,7 +174,7 @@ def test_tables_of_the_arena_and_of_libraries_are_those_of_the_stored_results():
         (libraries.DOCUMENT, measured, "benchmarks", "libraries publish"),
     ):
         text = path.read_text("utf-8")
-        assert put_between_markers(text, table, name) == text, f"run python -m benchmarks.{command}"
+        assert put_between_markers(text, table, name) == text, f"run python -m research.{command}"
 
 
 def test_a_worker_counts_what_was_run(monkeypatch):

@@ -6,11 +6,11 @@ import numpy as np
 import typer
 from typer.testing import CliRunner
 
-from benchmarks import parameter_search
-from benchmarks.parameter_search import FAMILIES, sample_candidate, search
 from geo_patrol import make_agent
 from geo_patrol.agents.scripted import Raid
 from geo_patrol.agents.scripted.script import describe_parameters
+from research import parameter_search
+from research.parameter_search import FAMILIES, sample_candidate, search
 
 
 def test_candidates_are_agents_and_take_parameters_from_parents():

@@ -147,17 +147,6 @@ def test_weights_survive_a_file(small, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_policies_are_averaged(small, tmp_path):
-    after = {name: array + 1 for name, array in small.items()}
-    write_weights(tmp_path / "before.safetensors", small)
-    write_weights(tmp_path / "after.safetensors", after)
-    script = EXAMPLES.parent / "scripts" / "average_policies.py"
-    files = [tmp_path / f"{name}.safetensors" for name in ("before", "after", "between")]
-    subprocess.run([sys.executable, script, *files[:2], "--weight", "0.25", "--out", files[2]], check=True)
-    between = read_weights(files[2])
-    assert all(np.allclose(between[name], small[name] + 0.25) for name in small)
-
-
 def test_a_failed_write_leaves_the_old_file(small, tmp_path):
     path = tmp_path / "small.safetensors"
     write_weights(path, small)

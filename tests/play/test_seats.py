@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import OPEN_PRESETS
 
-from benchmarks import text_stand_ins
 from geo_patrol import Game, OrderError, load_config, play_match, preset_names
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.game.notation import ENGAGEMENTS, MOVES, order_codes
@@ -366,15 +365,19 @@ def test_rewards_are_those_of_the_gymnasium_environment(side, reward):
         text.answer("none")
 
 
-def test_stand_ins_earn_what_the_agents_earn_whose_orders_they_write():
-    """A side that forfeits every phase is one that holds, where illegal orders do nothing."""
-    nonsense, holding, random = (
-        text_stand_ins.measure(player, "case1", "turtle", games=4, seed=0)
-        for player in (text_stand_ins.nonsense, text_stand_ins.writes("idle"), text_stand_ins.listed)
-    )
-    np.testing.assert_array_equal(nonsense[0], holding[0])
-    np.testing.assert_array_equal(nonsense[1], holding[1])
-    assert (nonsense[2], holding[2], random[2]) == (1, 0, 0)
+@pytest.mark.parametrize("side", ["alpha", "bravo"])
+def test_a_side_that_forfeits_every_phase_earns_what_one_that_holds_earns(side):
+    """Where illegal orders do nothing."""
+    played = []
+    for answer in ("P1 should fly to the moon and shoot everything.", "none"):
+        text = TextGame("case1", "turtle", side, reward="score", seed=3)
+        start, earned = text.score_difference, 0.0
+        while not text.is_over:
+            earned += text.answer(answer)
+        assert start + earned == text.score_difference
+        played.append((text.outcome, text.score_difference, earned))
+        assert text.unreadable == (0 if answer == "none" else text.answers)
+    assert played[0] == played[1]
 
 
 def test_an_answer_that_cannot_be_read_changes_nothing_until_the_phase_is_forfeited():

@@ -42,7 +42,7 @@ def test_a_network_of_ppo_plays_a_match(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 def test_a_network_of_ppo_is_saved_as_torchscript(tmp_path, monkeypatch):
-    """As benchmarks.libraries does, for other numbers of observations than the traced one."""
+    """As research.libraries does, for other numbers of observations than the traced one."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     network = importlib.import_module("rllib_ppo").train(minutes=0)
     torch.jit.trace(network.eval(), torch.zeros(2, 1591)).save(tmp_path / "network.pt")

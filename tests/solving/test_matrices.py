@@ -1,15 +1,23 @@
 """Matrix games: against SciPy, and degenerate ones."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from plain_solver import matrix_value
 
 from geo_patrol.solving.matrices import solve_matrix
 
-random_matrix = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "check_solver.py"))["random_matrix"]
+
+def random_matrix(rng):
+    """Return a matrix of one of four kinds: any numbers, few different ones, payoffs of two scales, a sum of two parts."""
+    rows, columns = rng.integers(1, 26, 2)
+    kind = rng.integers(4)
+    if kind == 0:
+        return rng.normal(size=(rows, columns))
+    if kind == 1:
+        return rng.integers(-3, 4, (rows, columns)).astype(float)
+    if kind == 2:
+        return 100.0 * rng.integers(0, 2, (rows, columns)) + 0.01 * rng.normal(size=(rows, columns))
+    return rng.normal(size=(rows, 1)) + rng.normal(size=columns)
 
 
 def solved(matrix):

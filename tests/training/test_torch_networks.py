@@ -10,11 +10,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from benchmarks import libraries
 from geo_patrol import AgentError, evaluation, make_agent, make_vec, play_match
 from geo_patrol.agents.isolation.agent import make_match_agent
 from geo_patrol.agents.networks import NetworkAgent, TorchNetwork
 from geo_patrol.evaluation.arena import ArenaResult, read_result
+from research import libraries
 
 ROOT = Path(__file__).parents[2]
 OWN = Path(__file__).with_name("own_networks.py")
@@ -120,7 +120,7 @@ def test_from_training_to_an_onnx_file_that_plays(tmp_path):
 def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
     for package in ("onnx", "onnxruntime"):
         pytest.importorskip(package)
-    entered = tmp_path / "benchmarks" / "arena"
+    entered = tmp_path / "research" / "arena"
     entered.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(libraries, "ROOT", tmp_path)
@@ -128,13 +128,13 @@ def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Linear(1591, 32), torch.nn.ReLU(), torch.nn.Linear(32, 308))
     torch.jit.trace(network, torch.zeros(2, 1591)).save(tmp_path / "mine.pt")
-    result = ArenaResult.model_validate_json((ROOT / "benchmarks" / "arena" / "random.json").read_bytes())
+    result = ArenaResult.model_validate_json((ROOT / "research" / "arena" / "random.json").read_bytes())
     played = []
     monkeypatch.setattr(evaluation, "play_arena", lambda *agent, **options: played.append((*agent, options)) or result)
 
     libraries.arena(tmp_path)
 
-    assert played == [("onnx:benchmarks/arena/mine.onnx", {"folder": tmp_path / "arena-mine"})]
+    assert played == [("onnx:research/arena/mine.onnx", {"folder": tmp_path / "arena-mine"})]
     assert (entered / "mine.onnx").stat().st_size < 2.1 * (1591 * 32 + 32 * 308)
     assert read_result(entered / "mine.json") == result
 

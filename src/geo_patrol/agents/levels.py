@@ -39,7 +39,7 @@ class Level(NamedTuple):
 
 _DATA = resources.files("geo_patrol.agents") / "data"
 RATINGS = _DATA / "ratings.json"
-"""The result of the tournament, which ``scripts/rate_levels.py`` plays."""
+"""The result of the tournament, which ``research/rate_levels.py`` plays."""
 
 
 @cache

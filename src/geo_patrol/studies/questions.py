@@ -301,7 +301,7 @@ class ThresholdSearch:
     the crossing, the gap is halved; otherwise the levels beside that interval get more games. The search ends when the 95%
     interval is as narrow as the tolerance (Chow and Robbins 1965, "On the asymptotic theory of fixed-width sequential
     confidence intervals for the mean"): that depends on its width alone, not on where it lies, so that stopping hardly
-    changes how often it covers the truth. ``scripts/check_questions.py`` counts that.
+    changes how often it covers the truth.
 
     Where other networks play at two neighbouring levels, see ``players``, the rate is taken to jump between them: nothing is
     interpolated there, and the crossing is put at the last level that reaches the rate.

@@ -1,6 +1,8 @@
 """The learning methods of docs/baselines.md: each trains one policy and returns its learning curve."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -8,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from geo_patrol.base.errors import GeoPatrolError
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation.exploitability import ExactBoard
@@ -262,8 +266,28 @@ def _export(model: Any, file: Path) -> None:
     torch.jit.trace(Network(), example).save(str(file))  # type: ignore[no-untyped-call]
 
 
+SATELLITE_METHODS = ("mappo", "ippo", "joint")
+_SATELLITES = Path(__file__).parents[1] / "examples" / "mappo_satellites.py"
+
+
+def train_satellites(job: Job, folder: Path) -> Trained:
+    """Train by examples/mappo_satellites.py, for minutes of the processor, which do not pass while other work has it.
+
+    Raises:
+        GeoPatrolError: the budget is a number of steps.
+    """
+    if job.time_limit is None:
+        raise GeoPatrolError(f"{job.method} trains for a time: give --minutes instead of --steps")
+    settings = ["--method", job.method, "--config", job.config, "--seed", str(job.seed), "--device", "cpu"]
+    budget = ["--minutes", f"{job.time_limit:g}", "--clock", "cpu"]
+    subprocess.run([sys.executable, _SATELLITES, *settings, *budget, "--out", folder], check=True)
+    row = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return Trained([row], folder / "agent.pt")
+
+
 METHODS: Mapping[str, Callable[[Job, Path], Trained]] = {
     **dict.fromkeys(("league", "self-play", "mmd", "entropy"), train_policy),
     "psro": train_population_of_policies,
     "maskable-ppo": train_maskable_ppo,
+    **dict.fromkeys(SATELLITE_METHODS, train_satellites),
 }

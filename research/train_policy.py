@@ -1,6 +1,6 @@
 """Train the weights that ``policy:base`` plays anew, in about seventeen hours on one thread.
 
-python scripts/train_policy.py --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
+python -m research.train_policy --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
 Each stage has its own folder in --out, and the same command continues after any interruption. docs/experiments.md tells what
 each stage is for, and in what the shipped weights differ. ``--scale 0.001`` runs all stages in a few minutes.
@@ -13,7 +13,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/traini
 import argparse
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,14 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from average_policies import average
 
 from geo_patrol import ExactBoard, load_config, play_match
-from geo_patrol.agents.policy import MAX_OUTER_RING, PolicyAgent, Weights, read_weights, write_by_rules
+from geo_patrol.agents.policy import MAX_OUTER_RING, PolicyAgent, Weights, read_weights, write_by_rules, write_weights
 from geo_patrol.base.errors import GeoPatrolError
+from geo_patrol.cli.output import write_json
 from geo_patrol.training import TrainingConfig, train, train_best_response
 from geo_patrol.training.config import SCRIPTED_OPPONENTS, configure
 from geo_patrol.training.population import train_population
+from research import parameter_search
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUR_RINGS, FIVE_RINGS = (str(ROOT / "examples" / f"{rings}_rings.toml") for rings in ("four", "five"))
@@ -331,16 +331,9 @@ class Recipe:
         """Return the best ten scripts of a search for those that beat a policy."""
         results = policy.parent / f"{policy.stem}-scripts.json"
         if not results.exists():
-            command = [
-                "-m",
-                "benchmarks.parameter_search",
-                f"policy:{policy.resolve()}",
-                "--json",
-                str(results.resolve()),
-            ]
-            options = {"candidates": max(4, round(200 * self.scale)), "games": self.games(400), "final-games": 2}
-            pairs = [text for name, value in options.items() for text in (f"--{name}", str(value))]
-            subprocess.run([sys.executable, *command, *pairs], cwd=ROOT, check=True)
+            candidates, games = max(parameter_search.GENERATIONS, round(200 * self.scale)), self.games(400)
+            found = parameter_search.search(f"policy:{policy}", "geo_patrol", candidates, games, seed=0)
+            write_json(str(results), {"candidates": found})
         ranked = json.loads(results.read_text(encoding="utf-8"))["candidates"]
         return tuple(result["candidate"] for result in ranked[:10])
 
@@ -360,6 +353,18 @@ class Recipe:
     def games(self, number: int) -> int:
         """Return an even number of games in the recipe's scale."""
         return max(2, 2 * round(number * self.scale / 2))
+
+
+def average(before: Path, after: Path, weight: float, out: Path) -> None:
+    """Write (1 - weight) times the first policy plus weight times the second, which was fine-tuned from it.
+
+    Fine-tuning forgets some of what was learned before; policies between the two have most of both (Wortsman et al.,
+    "Robust fine-tuning of zero-shot models", 2022).
+    """
+    first, last = read_weights(before), read_weights(after)
+    interpolated = {name: (1 - weight) * first[name] + weight * last[name] for name in first}
+    description = f"{1 - weight:g} of the weights before a last stage of training, {weight:g} of those after it"
+    write_weights(out, interpolated, {"average": description})
 
 
 def _read_halved(file: Path) -> Weights:

@@ -3,9 +3,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import libraries
-from benchmarks.libraries import LIBRARIES, ROOT, Result, StepRecorder, app, count_lines, table
 from geo_patrol import make_vec
+from research import libraries
+from research.libraries import LIBRARIES, ROOT, Result, StepRecorder, app, count_lines, table
 
 TRAINED = Result(
     name="torchrl", version="0.14", minutes=5, lines=31, collection=20_000.4, end_to_end=5_000, illegal_orders=0,

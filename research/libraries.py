@@ -1,4 +1,4 @@
-"""Training libraries beside each other: ``python -m benchmarks.libraries run``, then ``publish`` and ``arena``.
+"""Training libraries beside each other: ``python -m research.libraries run``, then ``publish`` and ``arena``.
 
 Each library trains by the function ``train`` of its example, in the virtual environment that ``make test-library-NAME``
 made for it, one after the other, and its network plays matches. A library that was measured is not measured again, so an
@@ -21,16 +21,16 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
-from benchmarks.arena import RESULTS
 from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
 from geo_patrol.agents.policy import MAX_OUTER_RING
 from geo_patrol.cli.output import plain_errors, write_json
 from geo_patrol.engine.observe import observation_size
+from research.arena import RESULTS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "libraries.md"
-PUBLISHED = Path(__file__).with_name("published_libraries.json")
+PUBLISHED = Path(__file__).with_name("libraries.json")
 """The raw results that the document shows."""
 OPPONENTS = ("random", "raider", "scripted")
 SUPERSUIT_STEPS = 200
@@ -263,7 +263,7 @@ def run(
         else:
             print(f"{name} ...", flush=True)
             options = ["--minutes", str(minutes), "--games", str(games), "--out", str(file)]
-            command = [python, "-m", "benchmarks.libraries", "measure", name, *options]
+            command = [python, "-m", "research.libraries", "measure", name, *options]
             with (out / f"{name}.log").open("w") as log:
                 done = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log, check=False)
             print(f"{name}: {'done' if done.returncode == 0 else f'failed, see {log.name}'}")
@@ -300,7 +300,7 @@ def publish(out: Out = _OUT) -> None:
 @app.command()
 @plain_errors
 def arena(out: Out = _OUT) -> None:
-    """Write the network of each library into benchmarks/arena, in half precision, and let it play the arena.
+    """Write the network of each library into research/arena, in half precision, and let it play the arena.
 
     An interrupted run continues.
     """

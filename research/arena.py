@@ -1,4 +1,4 @@
-"""The table of docs/arena.md, from the results in ``benchmarks/arena``: ``python -m benchmarks.arena``."""
+"""The table of docs/arena.md, from the results in ``research/arena``: ``python -m research.arena``."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,9 +1,9 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
-``python -m benchmarks.experiments run`` plays them, about half an hour on two cores; ``python -m benchmarks.experiments
+``python -m research.experiments run`` plays them, about half an hour on two cores; ``python -m research.experiments
 exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Tournaments and trainings
 that are complete are not repeated, searches are, unless ``--no-searches`` keeps their results. ``python -m
-benchmarks.experiments publish`` writes the tables from the stored results.
+research.experiments publish`` writes the tables from the stored results.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def run(
     games_on_presets: Annotated[int, typer.Option(help="Games of a pairing on each preset.")] = GAMES_ON_PRESETS,
     searches: Annotated[bool, typer.Option(help="Whether searches play; otherwise their results stay.")] = True,
 ) -> None:
-    """Play all matches, and store their results in benchmarks/experiments.json."""
+    """Play all matches, and store their results in research/experiments.json."""
     agents = [*SCRIPTS.values(), POLICY]
     usual = play_tournament(agents, games=games, seed=SEED, folder=out / "geo_patrol")
     results: dict[str, Any] = {
@@ -196,7 +196,7 @@ def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
 @app.command()
 @plain_errors
 def publish() -> None:
-    """Write the tables of docs/experiments.md from benchmarks/experiments.json."""
+    """Write the tables of docs/experiments.md from research/experiments.json."""
     results, text = _read_results(), DOCUMENT.read_text(encoding="utf-8")
     for name, table in tables(results).items():
         text = put_between_markers(text, table, name)

@@ -1,4 +1,4 @@
-"""Learning methods beside each other: ``python -m benchmarks.baselines run --config duel --seed 0 --seed 1 --steps 2000000``.
+"""Learning methods beside each other: ``python -m research.baselines run --config duel --seed 0 --seed 1 --steps 2000000``.
 
 A run is a line of ``results.jsonl``; one that is there is not trained again, and an interrupted one continues where it
 stopped. ``bound`` trains responses to the results, ``cross-play`` lets them play each other, ``publish`` writes
@@ -19,12 +19,12 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
-from benchmarks.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, Job
 from benchmarks.machine import machine_name
 from benchmarks.publish import put_between_markers
 from geo_patrol.base.errors import PolicyError
 from geo_patrol.base.files import atomic_path
 from geo_patrol.cli.output import plain_errors
+from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, Job
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
 
@@ -255,13 +255,13 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
 Out = Annotated[Path, typer.Option("--out", help="Folder for trainings and results.")]
 Config = Annotated[str, typer.Option("--config", help="Preset to train on.")]
-ALL_METHODS, FIRST_SEED = list(METHODS), [0]
+USUAL_METHODS, FIRST_SEED = [name for name in METHODS if name not in SATELLITE_METHODS], [0]
 
 
 @app.command()
 @plain_errors
 def run(
-    method: Annotated[list[str], typer.Option(help="What to train by; several times: by each.")] = ALL_METHODS,
+    method: Annotated[list[str], typer.Option(help="What to train by; several times: by each.")] = USUAL_METHODS,
     config: Config = "geo_patrol",
     seed: Annotated[
         list[int], typer.Option(min=0, help="Of all random streams; several times: a run of each.")
@@ -287,7 +287,7 @@ def run(
             file=str(trained.file.relative_to(out)),
             sha256=hashlib.sha256(trained.file.read_bytes()).hexdigest(),
             machine=machine_name(),
-            command=f"python -m benchmarks.baselines run --method {name} --config {config} --seed {job_seed} "
+            command=f"python -m research.baselines run --method {name} --config {config} --seed {job_seed} "
             + (f"--steps {steps}" if minutes is None else f"--minutes {minutes:g}"),
         )
         append_line(out / RESULTS, result)

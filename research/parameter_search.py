@@ -1,4 +1,4 @@
-"""A search for scripts that beat an agent: ``python -m benchmarks.parameter_search policy:base``.
+"""A search for scripts that beat an agent: ``python -m research.parameter_search policy:base``.
 
 Half of the candidates are raiders and half are ``scripted``, each with parameters of its own. Those of the first
 generation are random; later ones combine the parameters of the best candidates so far. All play the same games, and
