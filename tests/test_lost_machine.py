@@ -1,5 +1,6 @@
 """A machine that is lost at any moment: what was acknowledged before is there, or it is said what is not."""
 
+import asyncio
 import random
 from functools import partial
 
@@ -14,7 +15,8 @@ from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.replays import Recorder, ReplayReader, check, read_replay
 from geo_patrol.web.app import Server
-from geo_patrol.web.protocol import ProtocolError
+from geo_patrol.web.protocol import ProtocolError, WentBack
+from geo_patrol.web.table_server import TableServer
 from geo_patrol.web.tables import NewTable, TableStore
 from tests.losing_disk import LosingDisk
 
@@ -193,6 +195,19 @@ def lose_the_end(table, contents):
     table.replay_path.write_bytes(contents[2] + bytes(len(contents[4]) - len(contents[2])))
 
 
+def status_of(table):
+    async def ask():
+        async def run(work):
+            work()
+
+        server = TableServer(table, run, run)
+        status = server.status()
+        await server.close()
+        return status
+
+    return asyncio.run(ask())
+
+
 @pytest.mark.parametrize(
     ("damage", "num_left", "words"),
     [
@@ -213,11 +228,37 @@ def test_a_table_goes_back_to_its_last_readable_phase_and_says_so(folder, caplog
     assert words in loss
     assert loss.endswith(f"the game goes back to turn {table.game.turn}, {table.game.phase}")
     assert loss in caplog.text
-    play_phase_of(table, random.Random(1))
+    told = WentBack(turn=table.game.turn, phase=table.game.phase, lost=5 - num_left)
+    assert status_of(table).went_back == told
+    assert table.num_known(num_left) == num_left
+    damaged = table.replay_path.read_bytes()
+    for _ in range(2):
+        play_phase_of(table, random.Random(1))
+    assert table.num_known(num_left + 1) == 0, "a client may have the event of that number that was lost"
     tables.close()
     assert check(read_replay(table.replay_path)) is None
+    assert table.damaged_path.read_bytes() == damaged
     again = TableStore(folder)
-    assert (again.damaged, again.items[name].num_events) == ({}, num_left + 1)
+    table = again.items[name]
+    assert (again.damaged, table.num_events, status_of(table).went_back) == ({}, num_left + 2, told)
+    assert table.num_known(num_left + 2) == 0
+
+
+@pytest.mark.parametrize("is_resigned", [False, True])
+def test_what_is_saved_of_a_table_before_its_next_phase_forgets_no_loss(folder, is_resigned):
+    name = damaged_game(folder, lose_the_end)
+    tables = TableStore(folder)
+    table = tables.items[name]
+    damaged = table.replay_path.read_bytes()
+    table.resign("bravo") if is_resigned else table.take_seat("alpha")
+    tables.close()
+    tables = TableStore(folder)
+    table = tables.items[name]
+    assert (table.num_events, table.loss, status_of(table).went_back.lost) == (3 + is_resigned, "", 2)
+    if not is_resigned:
+        play_phase_of(table, random.Random(1))
+    tables.close()
+    assert table.damaged_path.read_bytes() == damaged
 
 
 def test_a_finished_game_that_has_lost_its_end_goes_on(folder):

@@ -1,11 +1,12 @@
 """Writing of files, and paths as people write them."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from geo_patrol import GeoPatrolError
-from geo_patrol.base.files import atomic_path, atomic_write, expand_user
+from geo_patrol.base.files import atomic_path, atomic_write, expand_user, sweep_temporary_files
 
 
 @pytest.mark.parametrize("name", ["n" * 255, "n" * 250 + ".json", "é" * 125 + ".gz", "n." + "s" * 253])
@@ -21,6 +22,25 @@ def test_the_temporary_file_has_the_suffix_of_the_target(tmp_path):
     with atomic_path(tmp_path / "games.jsonl.gz") as temporary:
         assert temporary.suffix == ".gz"
         assert temporary.parent == tmp_path
+
+
+def test_temporary_files_of_killed_processes_are_swept(tmp_path):
+    kept = {tmp_path / name for name in ("a.json", ".lock", ".abc.json", "0123456789abcdef.json")}
+    for folder in (tmp_path, tmp_path / "classes"):
+        folder.mkdir(exist_ok=True)
+        with atomic_path(folder / "games.jsonl.gz") as temporary:
+            pass
+        left = folder / temporary.name
+        left.touch()
+        os.utime(left, (0, 0))
+    for path in kept:
+        path.touch()
+        os.utime(path, (0, 0))
+    with atomic_path(tmp_path / "now.json") as temporary:
+        sweep_temporary_files(tmp_path)
+        assert temporary.exists()
+    written = {tmp_path / "now.json", tmp_path / "games.jsonl.gz", tmp_path / "classes" / "games.jsonl.gz"}
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept | written
 
 
 def test_home_directories_are_expanded(monkeypatch, tmp_path):

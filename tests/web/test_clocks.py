@@ -76,6 +76,22 @@ class ClockMachine(RuleBasedStateMachine):
 
         self.run(depart())
 
+    @precondition(lambda self: not self.connections)
+    @rule(is_restarted=st.booleans())
+    def leave_memory(self, is_restarted):
+        self.loop.run_until_complete(self.server.close())
+        self.store.unload(self.table)
+        if is_restarted:
+            self.store.close()
+            self.store = TableStore(self.folder)
+        self.table = self.store.find(self.table.id)
+
+        async def start():
+            self.server = TableServer(self.table, at_once, at_once)
+            self.server._now = lambda: self.now
+
+        self.run(start())
+
     @precondition(lambda self: self.connections)
     @rule(data=st.data(), is_back=st.booleans())
     def leave(self, data, is_back):
@@ -95,6 +111,7 @@ class ClockMachine(RuleBasedStateMachine):
     def pause(self, is_paused):
         async def pause():
             self.table.saved.is_paused = is_paused
+            self.table.save()
             self.server.refresh()
 
         self.run(pause())

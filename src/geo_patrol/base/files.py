@@ -6,8 +6,10 @@ A file is written completely or not at all, also where the machine is lost, and 
 import codecs
 import errno
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +17,9 @@ from typing import TextIO
 
 from geo_patrol.base.errors import GeoPatrolError
 
+_TOKEN_BYTES = 8
+_TEMPORARY = re.compile(rf"\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}(\..*)?")
+_STALE_SECONDS = 3600.0
 _temporary_paths: set[Path] = set()
 
 
@@ -86,7 +91,7 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected", str(target))
     # Not the whole name, which may be as long as the file system allows; a suffix that long is no format.
-    temporary = path.with_name(f".{secrets.token_hex(8)}{path.suffix[:20]}")
+    temporary = path.with_name(f".{secrets.token_hex(_TOKEN_BYTES)}{path.suffix[:20]}")
     try:
         temporary.touch(exist_ok=False)
     except OSError as error:
@@ -146,3 +151,12 @@ def remove_temporary_files() -> None:
     for path in _temporary_paths:
         with suppress(OSError):
             path.unlink()
+
+
+def sweep_temporary_files(folder: Path) -> None:
+    """Remove the temporary files that killed processes have left in a folder, and in folders in it, an hour ago or more."""
+    for path in folder.rglob(".*"):
+        if _TEMPORARY.fullmatch(path.name):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                    path.unlink()

@@ -571,7 +571,7 @@ class ClassStore(Store[SavedClass, Classroom]):
 
         def forget(saved: SavedClass) -> None:
             for game in saved.games:
-                for ending in (".json", ".jsonl.gz"):
+                for ending in (".json", ".jsonl.gz", ".damaged.gz"):
                     (self._tables.folder / f"{game.table}{ending}").unlink(missing_ok=True)
 
         self.remove_older(days, forget)

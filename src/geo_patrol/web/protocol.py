@@ -174,7 +174,10 @@ class Hello(Message):
 
 
 class Orders(Message):
-    """The orders of a side for one phase. Once accepted they stand; sent again they are accepted again, unchanged."""
+    """The orders of a side for one phase. Once accepted they stand; sent again they are accepted again, unchanged.
+
+    A server that is killed may ask for them again: ``submitted`` is null in ``YourTurn`` then.
+    """
 
     type: Literal["orders"] = "orders"
     game: _Id
@@ -283,6 +286,15 @@ class History(Message):
     """In order."""
 
 
+class WentBack(Message):
+    """The game went back to a phase, because those after it were lost with the server's machine or disk."""
+
+    turn: int
+    phase: PhaseName
+    lost: int
+    """How many phases are lost, at least."""
+
+
 class Status(Message):
     """Who is there and who has ordered in the current phase; sent when it changes. It says nothing of the orders."""
 
@@ -305,6 +317,8 @@ class Status(Message):
     """Sides that people play, or bots of theirs: they may offer each other a draw."""
     draw_offered: list[Side]
     """Sides that offer a draw."""
+    went_back: WentBack | None
+    """To which phase the game went back; null: it has all phases that were ever shown."""
 
 
 class OptionState(Message):

@@ -90,7 +90,9 @@ class TableServer:
     def cancel(self) -> None:
         """End the task and all connections."""
         self._task.cancel()
-        for connection in self.connections:
+        connections, self.connections = self.connections, []
+        self._note_attendance()
+        for connection in connections:
             connection.send(None)
 
     async def close(self) -> None:
@@ -261,6 +263,7 @@ class TableServer:
             fault=table.fault,
             people=table.people,
             draw_offered=[side for side in SIDES if side in table.draw_offered],
+            went_back=table.went_back,
         )
 
     @staticmethod

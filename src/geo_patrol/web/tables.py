@@ -20,6 +20,7 @@ from geo_patrol.agents.registry import is_builtin
 from geo_patrol.agents.search import Searcher, read_budget, read_search
 from geo_patrol.base.arguments import fresh_seed
 from geo_patrol.base.errors import GeoPatrolError, OrderError, RecordingError, printable, show
+from geo_patrol.base.files import atomic_path, read_limited, sweep_temporary_files
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.presets import load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
@@ -51,6 +52,8 @@ _MAX_QUICK_SECONDS, _MAX_QUICK_ROLLOUTS = 0.05, 20
 """For one decision of an agent for which others may wait."""
 _RETRY_SECONDS, _PREPARING_SECONDS = 60.0, 5.0
 _MAX_FAULT = 300
+_MAX_DAMAGED_BYTES = 1 << 24
+"""That are kept of a damaged replay."""
 _SCRIPTS = ("random", "idle", "turtle", "raider", "mixed", "scripted", "level")
 """Agents whose parameters name neither files nor other agents."""
 
@@ -144,10 +147,11 @@ class GivenHint(SavedData):
 
 
 class UnfinishedPhase(SavedData):
-    """What was accepted in a phase that was not played when its table left memory: it stands.
+    """A phase that was not played when its table left memory: what was accepted stands, and its clock goes on.
 
     Attributes:
         phases: how many phases were played before.
+        passed: seconds of its clock; None if it has not begun.
         orders: the orders of each side that has given any.
         draw_offered: sides that offer a draw.
     """
@@ -158,6 +162,14 @@ class UnfinishedPhase(SavedData):
         Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=SATELLITES)],
     ]
     draw_offered: list[Literal["alpha", "bravo"]]
+    passed: Annotated[float, Field(ge=0)] | None = None
+
+
+class GoneBack(SavedData):
+    """A loss of phases: how many are left, and how many were lost, at least."""
+
+    left: Annotated[int, Field(ge=0)]
+    lost: Annotated[int, Field(ge=1)]
 
 
 class SavedTable(SavedData):
@@ -174,6 +186,8 @@ class SavedTable(SavedData):
     hinted: list[GivenHint] = Field(default=[])
     """Hints that were given. They count the game out of ratings, and what they proposed is not held against a player."""
     unfinished: UnfinishedPhase | None = None
+    gone_back: GoneBack | None = None
+    """The latest loss of phases."""
     is_over: bool = False
     is_paused: bool = False
     """Whether its teacher has paused it."""
@@ -340,6 +354,7 @@ class Table(TableFile):
     def _note_loss(self, num_left: int, num_saved: int, fault: str | None) -> None:
         """Note that phases are lost: only a disk that does not keep what it has stored, or somebody else, can do that."""
         game, self._num_left = self.live.game, num_left
+        self.saved.gone_back = GoneBack(left=num_left, lost=num_saved - num_left)
         self.loss = (
             f"{self.replay_path}: {num_left} of {num_saved} phases can be read{f' ({fault})' if fault else ''}: "
             f"the game goes back to turn {game.turn}, {game.phase}"
@@ -349,6 +364,29 @@ class Table(TableFile):
     def num_saved_phases(self) -> int:
         """Return how many phases had been saved, at least; after a loss, how many are left of them."""
         return super().num_saved_phases() if self._num_left is None else self._num_left
+
+    def _write(self) -> None:
+        """Write its file, which counts the phases that are left from now on; so a damaged replay is kept before."""
+        if self._num_left is not None:
+            with atomic_path(self.damaged_path) as temporary:
+                temporary.chmod(0o600)
+                temporary.write_bytes(read_limited(self.replay_path, _MAX_DAMAGED_BYTES))
+        super()._write()
+        self._num_left = None
+
+    @property
+    def went_back(self) -> protocol.WentBack | None:
+        """To which phase the game went back, where phases were lost."""
+        loss = self.saved.gone_back
+        if loss is None or loss.left >= len(self.live.timeline):
+            return None
+        game = self.live.timeline[loss.left]
+        return protocol.WentBack(turn=game.turn, phase=game.phase, lost=loss.lost)
+
+    @property
+    def damaged_path(self) -> Path:
+        """Where a damaged replay is kept when its game goes on: the latest one."""
+        return self._folder / f"{self.id}.damaged.gz"
 
     @property
     def replay_path(self) -> Path:
@@ -369,10 +407,13 @@ class Table(TableFile):
     def keep_unfinished(self) -> None:
         """Save what was accepted in the current phase, before the table leaves memory."""
         unfinished = None
-        if not self.is_over and (self.submitted or self.draw_offered):
+        passed = None if self.saved.clock is None else self._held
+        if not self.is_over and (self.submitted or self.draw_offered or passed is not None):
             orders = {side: [str(order) for order in orders] for side, orders in self.submitted.items()}
             offers = [side for side in SIDES if side in self.draw_offered]
-            unfinished = UnfinishedPhase(phases=len(self.live.timeline.phases), orders=orders, draw_offered=offers)
+            unfinished = UnfinishedPhase(
+                phases=len(self.live.timeline.phases), orders=orders, draw_offered=offers, passed=passed
+            )
         if unfinished != self.saved.unfinished:
             self.saved.unfinished = unfinished
             self.save_if_possible()
@@ -678,12 +719,10 @@ class Table(TableFile):
                     side: tuple(read_orders(kept.orders[side])) for side in self.people if side in kept.orders
                 }
                 self.draw_offered = {*kept.draw_offered}
+                self._held = kept.passed
 
     def _record(self, live: LiveGame, phase: Phase) -> None:
         if self._recorder is None:
-            if self._num_left is not None:
-                self._write()  # the file counts those that are left
-                self._num_left = None
             self._recorder = self._open_recorder(live, phase.before)
         self._recorder.record_phase(phase)
         if live.is_over:
@@ -691,6 +730,8 @@ class Table(TableFile):
         self.note_phase()
 
     def _open_recorder(self, live: LiveGame, position: Game) -> Recorder:
+        if self._num_left is not None:
+            self._write()
         if self._past is not None:
             recorder = reopen(self.replay_path, self._past)
             recorder.resume(position)
@@ -742,8 +783,9 @@ class Table(TableFile):
         return [self.event(number, screen, side) for number in range(first, last + 1)]
 
     def num_known(self, last_event: int) -> int:
-        """Return how many events a client has whose last one is given: none if there is no such event."""
-        return last_event if last_event <= self.num_events else 0
+        """Return how many events a client has whose last one is given: none if there is no such event, or it was lost."""
+        loss = self.saved.gone_back
+        return 0 if last_event > self.num_events or (loss is not None and last_event > loss.left) else last_event
 
     def draw_page(self, last_event: int, screen: protocol.Screen, side: Side | None = None) -> None:
         """Draw the page of phases after an event for a screen; this may run in a thread, also while a phase is played."""
@@ -901,6 +943,7 @@ class TableStore(Store[SavedTable, Table]):
             self._lock.acquire(timeout=0)
         except Timeout:
             raise GeoPatrolError(f"{folder} is in use by another server: end it, or use another folder") from None
+        sweep_temporary_files(folder)
         saved = self.read_all()
         for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
             for name in [name for name, one in saved.items() if (one.is_over or one.is_stopped) == is_over][-count:]:

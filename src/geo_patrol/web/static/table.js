@@ -319,10 +319,18 @@ class TablePage {
 
   status(message) {
     this.state = message;
+    if (this.backText !== null && this.backText !== this.toldBack) this.notify((this.toldBack = this.backText));
     this.#name(message.names);
     this.lookedAt = null; // the past is complete
     this.deadline = message.seconds_left === null ? null : Date.now() + 1000 * message.seconds_left;
     this.refresh();
+  }
+
+  /** Returns what is to be said in the phase to which the game went back; null in all others. */
+  get backText() {
+    const { went_back: back, turn, phase } = this.state ?? {};
+    if (!back || back.turn !== turn || back.phase !== phase || this.ending !== null) return null;
+    return `The server lost ${counted(back.lost, "phase")}: the game went back to turn ${turn}, ${phase}.`;
   }
 
   #name(names) {
@@ -698,7 +706,7 @@ class TablePage {
     const enemy = SIDES[1 - own];
     const [, sector, , , , state] = fleets[own][0];
     const { winScore } = this.playback.record;
-    if (this.lines[0].side === null) return say(this.aim, `${this.state?.paused && this.ending === null ? "Paused. " : ""}${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
+    if (this.lines[0].side === null) return say(this.aim, `${this.backText === null ? "" : `${this.backText} `}${this.state?.paused && this.ending === null ? "Paused. " : ""}${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
     const keep = state !== "" ? "Your HVA is lost" : sector === goals[own] ? `Keep your HVA (High Value Asset) in sector ${goals[own]}` : `Bring your HVA (High Value Asset) to sector ${goals[own]}`;
     if (this.isEndTold) return say(this.aim, "The game is over.");
     say(this.aim, `${keep}, hit ${cast.owner(enemy)}. ${winScore[own]} points win.`);
@@ -719,6 +727,7 @@ class TablePage {
     if (entry.choices === null || !danger) return "";
     const { turn, phase } = entry.choices;
     const sight = turn === 1 ? "In turn 1 both sides know the start." : "A ? marks where an enemy would be without orders.";
+    if (this.backText !== null) return this.backText;
     if (reach && turn <= 2 && phase === "movement") return `You can see ${counted(reach, "step")} away. ${sight}`;
     if (NARROW.matches && turn === 1 && phase === "movement") return DIRECTIONS;
     return aside ?? `No enemy ${reach ? "that you know of " : ""}can attack your HVA next.`;
