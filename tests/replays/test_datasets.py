@@ -86,8 +86,7 @@ def test_batches_cross_the_limit_of_games_played_together(games, monkeypatch):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_files_of_this_program_need_no_slow_reader(ending, tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets, "ReplayReader", None)
+def test_packed_files(ending, tmp_path):
     game = record(tmp_path / f"game.{ending}")
     dataset = ReplayDataset(tmp_path)
     assert len(dataset.read().actions) > 0

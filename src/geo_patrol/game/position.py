@@ -72,8 +72,8 @@ class Position(BaseModel):
 
     @model_validator(mode="after")
     def _check_lengths(self) -> Self:
-        fleets = (self.sector, self.fuel, self.ammo, self.destroyed or self.sector)
-        if len({tuple(map(len, fleet)) for fleet in fleets}) > 1:
+        sizes = [*map(len, self.sector)]
+        if any([*map(len, fleets)] != sizes for fleets in (self.fuel, self.ammo, self.destroyed or self.sector)):
             raise ValueError("sector, fuel, ammo and destroyed must be equally long")
         return self
 

@@ -414,10 +414,22 @@ class ReplayReader:
         if self._num_bytes > MAX_GAME_BYTES or len(replay.phases) > 2 * (MAX_TURNS + 1):
             raise RecordingError(f"{where}: the game is longer than {MAX_GAME_BYTES:,} bytes; none is that long")
         if data["type"] == "phase":
-            replay.phases.append(_read_phase(number, parse_model(PhaseLine, data, where)))
+            replay.phases.append(self._read_phase(number, data))
             return []
         replay.end = parse_model(EndLine, data, where)
         return self._finish_game()
+
+    def _read_phase(self, number: int, data: dict[str, Any]) -> RecordedPhase:
+        """Return a phase from its line."""
+        line = parse_model(PhaseLine, data, f"line {number}")
+        return RecordedPhase(
+            line=number,
+            turn=line.turn,
+            name=line.phase,
+            codes=read_orders((line.orders.alpha, line.orders.bravo), f"line {number}"),
+            outcomes=tuple(Outcome(**vars(outcome)) for outcome in line.outcomes),
+            after=line.after,
+        )
 
 
 def _parse(line: bytes, where: str, is_whole: bool) -> dict[str, Any]:
@@ -439,24 +451,16 @@ def _read_game(number: int, data: dict[str, Any], index: int, known: tuple[Any, 
             f"{where}: version = {show(version)}: a later format than this program reads, which is {VERSION}; update geo_patrol"
         )
     line = parse_model(GameLine, data, where)
-    try:
-        config = known[1] if known is not None and known[0] == line.config else read_saved_config(line.config)
-    except GeoPatrolError as error:
-        raise RecordingError(f"{where}: config: {error}") from None
-    if config.is_randomized:
-        raise RecordingError(f"{where}: config: a replay holds every value as it was sampled, no ranges or choices")
+    if known is not None and known[0] == line.config:
+        config = known[1]
+    else:
+        try:
+            config = read_saved_config(line.config)
+        except GeoPatrolError as error:
+            raise RecordingError(f"{where}: config: {error}") from None
+        if config.is_randomized:
+            raise RecordingError(f"{where}: config: a replay holds every value as it was sampled, no ranges or choices")
     return Replay(index, number, config, line.seed, (line.agents.alpha, line.agents.bravo), line.versions)
-
-
-def _read_phase(number: int, line: PhaseLine) -> RecordedPhase:
-    return RecordedPhase(
-        line=number,
-        turn=line.turn,
-        name=line.phase,
-        codes=read_orders(line.orders, f"line {number}"),
-        outcomes=tuple(Outcome(**vars(outcome)) for outcome in line.outcomes),
-        after=line.after,
-    )
 
 
 def read_replay(source: str | Path | ReplayReader, number: int = 0) -> Replay:

@@ -4,6 +4,7 @@ A game is a line of type "game", a line of type "phase" for every decision phase
 over. A file may hold many games, one after the other. ``docs/replays.md`` describes the fields.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -136,23 +137,21 @@ def write_orders(codes: NDArray[np.integer[Any]]) -> list[str]:
     ]
 
 
-def read_orders(orders: SideOrders, where: str) -> NDArray[np.int8]:
-    """Return the orders of both sides as (2, 11) order codes, -1 for those that do not exist.
+def read_orders(orders: tuple[Sequence[str], Sequence[str]], where: str) -> NDArray[np.int8]:
+    """Return the orders of alpha and of bravo as (2, 11) order codes, -1 for those that do not exist.
 
     Raises:
         RecordingError: one cannot be read, or a satellite has two.
     """
-    codes = np.zeros((state.NUM_SIDES, state.SATELLITES), np.int8)
-    for side, texts in enumerate((orders.alpha, orders.bravo)):
-        named = set()
+    codes = [[state.NOOP] * state.SATELLITES for _ in orders]
+    for side, texts in enumerate(orders):
         for index, text in enumerate(texts):
-            field = f"{where}: orders.{SIDES[side]}.{index}"
-            number, code = _CODES.get(text) or _parse_order(text, field)
-            if number in named:
+            number, code = _CODES.get(text) or _parse_order(text, f"{where}: orders.{SIDES[side]}.{index}")
+            if codes[side][number] != state.NOOP:
+                field = f"{where}: orders.{SIDES[side]}.{index}"
                 raise RecordingError(f"{field} = {text!r}: {short_name(number)} has an order already")
-            named.add(number)
-            codes[side, number] = code
-    return codes
+            codes[side][number] = code
+    return np.array(codes, np.int8)
 
 
 def _parse_order(text: str, field: str) -> tuple[int, int]:
