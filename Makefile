@@ -10,7 +10,7 @@ RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
 
-.PHONY: demo test coverage test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-pictures bench-libraries bench-flight policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: demo test coverage test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -123,15 +123,9 @@ bench: $(VENV)/bench  ## measure speed beside other environments; about five min
 publish-bench: $(VENV)/bench  ## write the results of the last run into docs/benchmarks.md
 	$(RUN) benchmarks publish
 
-bench-pictures: $(VENV)/dev  ## measure frames per second
-	$(BIN)/python benchmarks/pictures.py
-
 bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/libraries.md
 	$(RUN) research.libraries run
 	$(RUN) research.libraries publish
-
-bench-flight: $(VENV)/dev  ## measure the flight games beside CartPole-v1, and the time to solve missions
-	$(BIN)/python benchmarks/flight.py
 
 # Compiled code is not traced, so quick tests of it run a second time as plain Python.
 PLAIN_RULES := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/solving/test_matrices.py -k "not frequency and not uniformly"

@@ -8,23 +8,12 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 from rich.console import Console
+from rich.markdown import Markdown
 
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.plot import draw
-from benchmarks.publish import DOCUMENT, PLOT, PUBLISHED, document
-from benchmarks.report import (
-    comparison_table,
-    forward_model_table,
-    goals_table,
-    machine_lines,
-    missing_list,
-    report,
-    sweep_table,
-    write_rounds,
-)
+from benchmarks.measure import FULL, QUICK, measure
+from benchmarks.publish import DOCUMENT, PLOT, PUBLISHED, document, draw, report
 from benchmarks.results import Results
-from benchmarks.rounds import FULL, QUICK
-from benchmarks.rounds import run as measure
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, help=__doc__
@@ -51,41 +40,18 @@ def run(
     logs = out / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     results = measure(plan, only, logs)
-    write(results, out)
-    show(results, out)
-    failed = [point for point in results.points if point.missing is not None and not point.is_peer]
-    if failed:
-        raise typer.Exit(1)
-
-
-def write(results: Results, out: Path) -> None:
-    """Write the raw results, the report, and the plot if Matplotlib is installed."""
     (out / _RAW).write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
     (out / "report.md").write_text(report(results), encoding="utf-8")
-    with (out / "rounds.csv").open("w", encoding="utf-8") as file:
-        write_rounds(results, file)
+    Console().print(Markdown(report(results)))
     try:
         draw(results, out / "throughput.svg", out / "throughput.png")
     except ModuleNotFoundError as error:
         print(f"no plot: {error.name} is not installed")
     except ValueError as error:
         print(f"no plot: {error}")
-
-
-def show(results: Results, out: Path) -> None:
-    """Print the main tables."""
-    console = Console(width=2000, soft_wrap=True, highlight=False, markup=False)
-    tables = (
-        comparison_table(results),
-        forward_model_table(results),
-        missing_list(results),
-        goals_table(results),
-        sweep_table(results),
-    )
-    for table in (machine_lines(results), *tables):
-        if table:
-            console.print(table, end="\n\n")
     print(f"written to {out}: {', '.join(sorted(path.name for path in out.iterdir() if path.is_file()))}")
+    if any(point.missing is not None and point.missing.startswith("failed") for point in results.points):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -97,7 +63,6 @@ def publish(out: Out = _OUT) -> None:
         raise typer.BadParameter(f"no results in {out}: {error}", param_hint="--out") from None
     if results.is_quick:
         raise typer.BadParameter(f"{out} holds a quick run, which does not measure speed", param_hint="--out")
-    PLOT.parent.mkdir(exist_ok=True)
     draw(results, PLOT)
     DOCUMENT.write_text(document(results), encoding="utf-8")
     shutil.copyfile(out / _RAW, PUBLISHED)

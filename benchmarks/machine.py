@@ -5,9 +5,22 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.contestants import CONTESTANTS
-from benchmarks.processes import CAN_PIN
 from benchmarks.results import Machine
+
+CAN_PIN = hasattr(os, "sched_setaffinity")
+_PACKAGES = (
+    "SuperSuit",
+    "envpool",
+    "gymnasium",
+    "jax",
+    "jaxlib",
+    "mpe2",
+    "numba",
+    "numpy",
+    "pettingzoo",
+    "pgx",
+    "pygame-ce",
+)
 
 
 def processor_name() -> str:
@@ -26,24 +39,6 @@ def machine_name() -> str:
     return f"{processor_name()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
-def _memory_gib() -> float:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (AttributeError, ValueError, OSError):
-        return 0.0
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of all packages measured that are installed."""
-    found = {}
-    for package in sorted({package for contestant in CONTESTANTS.values() for package in contestant.packages}):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 def describe_machine() -> Machine:
     """Return what is needed to interpret the results."""
     return Machine(
@@ -56,3 +51,21 @@ def describe_machine() -> Machine:
         load=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         is_pinned=CAN_PIN,
     )
+
+
+def _memory_gib() -> float:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):
+        return 0.0
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of the packages measured that are installed."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -5,6 +5,13 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+SWEPT = {
+    f"{observation}-{threads}": f"{observation}, {threads} thread{'s' if threads > 1 else ''}"
+    for observation in ("tokens", "onehot")
+    for threads in (1, 2)
+}
+"""The contestants that are measured with several batch sizes, and what tables call them."""
+
 
 class Machine(BaseModel):
     """The machine and the software of a run."""
@@ -29,7 +36,6 @@ class Point(BaseModel):
     batch: int
     threads: int
     includes: str
-    is_peer: bool
     unit: str = ""
     missing: str | None = None
     agent_steps: int = 0
@@ -74,16 +80,6 @@ class Memory(BaseModel):
         return (high - low) / (many - few)
 
 
-class Profile(BaseModel):
-    """The time of the stages of a step of the vector environment."""
-
-    observation: str
-    games: int
-    missing: str | None = None
-    stages: dict[str, list[float]] = {}
-    """Microseconds of each stage for the whole batch, for each round."""
-
-
 class Results(BaseModel):
     """All results of a run."""
 
@@ -95,7 +91,6 @@ class Results(BaseModel):
     points: list[Point]
     startup: Startup
     memory: list[Memory] = []
-    profiles: list[Profile] = []
 
     def point(self, name: str, batch: int | None = None) -> Point | None:
         """Return the results of a contestant with a batch size, by default that of the comparison; None if missing."""

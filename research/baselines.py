@@ -1,8 +1,7 @@
 """Learning methods beside each other: ``python -m research.baselines run --config duel --seed 0 --seed 1 --steps 2000000``.
 
-A run is a line of ``results.jsonl``; one that is there is not trained again, and an interrupted one continues where it
-stopped. ``bound`` trains responses to the results, ``cross-play`` lets them play each other, ``publish`` writes
-docs/baselines.md.
+A run is a line of ``results.jsonl``, see ``research.results``. ``bound`` trains responses to the results, ``cross-play`` lets
+them play each other, ``publish`` writes docs/baselines.md.
 """
 
 import hashlib
@@ -13,28 +12,27 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from pydantic import BaseModel
 
+from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
-from benchmarks.publish import put_between_markers
 from geo_patrol.base.errors import PolicyError
 from geo_patrol.base.files import atomic_path
 from geo_patrol.cli.output import plain_errors
 from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, Job
+from research.results import RESULTS, append_line, read_lines
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
 
-ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "baselines.md"
+DOCUMENT = DOCS / "baselines.md"
 _OUT = ROOT / "build" / "baselines"
 PUBLISHED = Path(__file__).with_name("baselines.jsonl")
 """The results that the document shows: every run with its curve, command and the hash of its weights."""
-PLOT = ROOT / "docs" / "pictures" / "exploitability.svg"
-RESULTS = "results.jsonl"
+PLOT = DOCS / "pictures" / "exploitability.svg"
 WEIGHTS = "weights.zip"
 BOUNDS = "bounds.jsonl"
 CROSS_PLAY = "cross-play-{}.json"
@@ -88,27 +86,6 @@ class Bound(BaseModel):
     sha256: str
     response_steps: int
     win_rate: float
-
-
-Line = TypeVar("Line", bound=BaseModel)
-
-
-def read_lines(file: Path, kind: type[Line]) -> list[Line]:
-    """Read results, one a line; none if there is no file."""
-    if not file.exists():
-        return []
-    return [kind.model_validate_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-def append_line(file: Path, line: BaseModel) -> None:
-    """Add a result to a file."""
-    with file.open("a", encoding="utf-8") as lines:
-        lines.write(line.model_dump_json() + "\n")
-
-
-def read_runs(out: Path) -> list[Run]:
-    """Read the results, one a line."""
-    return read_lines(out / RESULTS, Run)
 
 
 def interquartile_mean(scores: Sequence[float]) -> tuple[float, float, float]:
@@ -172,8 +149,7 @@ def _table(runs: Sequence[Run], bounds: Sequence[Bound]) -> str:
             | {f"`{name}`": _describe([point[name] for point in last if name in point], ".1%") for name in opponents}
         )
     columns = [name for name in rows[0] if any(row[name] != "-" for row in rows)]
-    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(row[name] for name in columns)} |" for row in rows)])
+    return markdown_table(columns, [[row[name] for name in columns] for row in rows])
 
 
 def cross_play_table(played: Mapping[str, Any]) -> str:
@@ -192,12 +168,13 @@ def cross_play_table(played: Mapping[str, Any]) -> str:
             won[row, "as alpha"].append(_score(pairing["first_as_alpha" if sign > 0 else "first_as_bravo"], sign))
             won[row, "as bravo"].append(_score(pairing["first_as_bravo" if sign > 0 else "first_as_alpha"], sign))
     columns = [*methods, "as alpha", "as bravo"]
-    lines = [f"| mean score of the row, % | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 1)}"]
-    for row in methods:
-        cells = [f"{100 * np.mean(won[row, column]):.1f}" if won[row, column] else "-" for column in columns]
-        lines.append(f"| {row} | {' | '.join(cells)} |")
+    rows = [
+        [row, *(f"{100 * np.mean(won[row, column]):.1f}" if won[row, column] else "-" for column in columns)]
+        for row in methods
+    ]
+    table = markdown_table(["mean score of the row, %", *columns], rows)
     games = f"{played['games_a_pairing']:,} side-swapped games for each two of {len(played['agents'])} policies"
-    return "\n".join([*lines, "", f"{games}; a draw counts one half. The last two columns are against all policies."])
+    return f"{table}\n\n{games}; a draw counts one half. The last two columns are against all policies."
 
 
 def _score(record: Mapping[str, Any], sign: int) -> float:
@@ -276,7 +253,7 @@ def run(
             raise typer.BadParameter(f"there is no method {name!r}: choose {', '.join(METHODS)}", param_hint="--method")
     for job_seed, name in product(seed, method):
         job = Job(name, config, job_seed, steps) if minutes is None else Job(name, config, job_seed, time_limit=minutes)
-        if job in {found.job for found in read_runs(out)}:
+        if job in {found.job for found in read_lines(out / RESULTS, Run)}:
             print(f"{name} on {config}, seed {job_seed}, {job.budget}: there already, in {out / RESULTS}")
             continue
         trained = METHODS[name](job, _folder(out, job))
@@ -313,7 +290,7 @@ def bound(
     from geo_patrol.training import TrainingConfig, train_best_response
 
     done = {found.sha256 for found in read_lines(out / BOUNDS, Bound) if found.response_steps == steps}
-    for found in read_runs(out):
+    for found in read_lines(out / RESULTS, Run):
         if found.config == config and found.sha256 not in done:
             agent, folder = _policy(out, found), out / "responses" / f"{found.sha256[:16]}-{steps}"
             settings: dict[str, Any] = {"config": (config,), "eval_config": config, "initial_policy": "base"}
@@ -329,7 +306,9 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
     """Let all policies that were trained with the same budget play each other, sides swapped, and write the results as JSON."""
     from geo_patrol.evaluation import play_tournament
 
-    for section, members in by_section([found for found in read_runs(out) if found.config == config]).items():
+    for section, members in by_section(
+        [found for found in read_lines(out / RESULTS, Run) if found.config == config]
+    ).items():
         runs = {_policy(out, found): found for found in members}
         folder = out / f"cross-play-{section}-{len(runs)}"
         played = play_tournament(list(runs), config=config, games=games, seed=seed, folder=folder).to_dict()
@@ -346,7 +325,7 @@ def publish(out: Out = _OUT) -> None:
 
     What is published of configurations and budgets without results in the folder stays.
     """
-    runs = read_runs(out)
+    runs = read_lines(out / RESULTS, Run)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
     sections = by_section(runs)
@@ -356,17 +335,18 @@ def publish(out: Out = _OUT) -> None:
             f"{DOCUMENT.name} has no section for the results of {', '.join(missing)}", param_hint="--out"
         )
     pack_weights(runs, out)
+    blocks = {}
     for section, chosen in sections.items():
         block = tables(chosen, read_lines(out / BOUNDS, Bound))
         if (played := out / CROSS_PLAY.format(section)).exists():
             block += f"\n\nAgainst each other:\n\n{cross_play_table(json.loads(played.read_text('utf-8')))}"
         if draw(chosen, PLOT):
-            block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(ROOT / 'docs').as_posix()})"
+            block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(DOCS).as_posix()})"
             block += "\n\nGrey lines are seeds, the blue one is their interquartile mean with its interval."
-        text = put_between_markers(text, block, section)
+        blocks[section] = block
         published = [line for line in published if Run.model_validate_json(line).job.section != section]
         published += [found.model_dump_json() for found in chosen]
-    DOCUMENT.write_text(text, encoding="utf-8")
+    DOCUMENT.write_text(with_blocks(DOCUMENT, blocks), encoding="utf-8")
     PUBLISHED.write_text("\n".join(published) + "\n", encoding="utf-8")
 
 

@@ -1,9 +1,8 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
 ``python -m research.experiments run`` plays them, about half an hour on two cores; ``python -m research.experiments
-exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Tournaments and trainings
-that are complete are not repeated, searches are, unless ``--no-searches`` keeps their results. ``python -m
-research.experiments publish`` writes the tables from the stored results.
+exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Both continue where they
+were interrupted. ``python -m research.experiments publish`` writes the tables from the stored results.
 """
 
 import hashlib
@@ -15,20 +14,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from benchmarks.formatting import markdown_table as markdown
-from benchmarks.formatting import paragraph
+from benchmarks.documents import DOCS, markdown_table, paragraph, with_blocks
 from benchmarks.machine import processor_name
-from benchmarks.publish import ROOT, put_between_markers
 from geo_patrol import load_config, preset_names
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.base.versions import versions
 from geo_patrol.cli.output import plain_errors
-from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
 from geo_patrol.training import responses
 
-DOCUMENT = ROOT / "docs" / "experiments.md"
+DOCUMENT = DOCS / "experiments.md"
 RESULTS = Path(__file__).with_name("experiments.json")
 POLICY = "policy:base"
 SCRIPTS = {
@@ -80,7 +76,6 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("runs/experiments"),
     games: Annotated[int, typer.Option(help="Games of a pairing on geo_patrol.")] = GAMES,
     games_on_presets: Annotated[int, typer.Option(help="Games of a pairing on each preset.")] = GAMES_ON_PRESETS,
-    searches: Annotated[bool, typer.Option(help="Whether searches play; otherwise their results stay.")] = True,
 ) -> None:
     """Play all matches, and store their results in research/experiments.json."""
     agents = [*SCRIPTS.values(), POLICY]
@@ -101,17 +96,12 @@ def run(
             "games": games_on_presets,
             "scores_as_alpha": _scores_as_alpha(tournament).tolist(),
         }
-    if searches:
-        matches = [
-            {
-                "search": search,
-                "opponent": opponent,
-                **_figures(play_match(search, opponent, games=count, seed=SEED).summary().total),
-            }
-            for search, opponent, count in SEARCHES
-        ]
-        # a search by the clock is as strong as its processor is fast
-        results["searches"] = {"versions": versions(), "processor": processor_name(), "seed": SEED, "matches": matches}
+    matches = []
+    for number, (search, opponent, count) in enumerate(SEARCHES):
+        played = play_tournament([search, opponent], games=count, seed=SEED, folder=out / "searches" / str(number))
+        matches.append({"search": search, "opponent": opponent, **_figures(played.record(0, 1))})
+    # a search by the clock is as strong as its processor is fast
+    results["searches"] = {"versions": versions(), "processor": processor_name(), "seed": SEED, "matches": matches}
     _write_results(results)
 
 
@@ -197,10 +187,7 @@ def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
 @plain_errors
 def publish() -> None:
     """Write the tables of docs/experiments.md from research/experiments.json."""
-    results, text = _read_results(), DOCUMENT.read_text(encoding="utf-8")
-    for name, table in tables(results).items():
-        text = put_between_markers(text, table, name)
-    DOCUMENT.write_text(text, encoding="utf-8")
+    DOCUMENT.write_text(with_blocks(DOCUMENT, tables(_read_results())), encoding="utf-8")
 
 
 def tables(results: dict[str, Any]) -> dict[str, str]:
@@ -226,7 +213,7 @@ def _table_of_scripts(pairings: list[dict[str, Any]], seed: int) -> str:
     note = (
         f"{pairings[0]['games']:,} games of `geo_patrol` a pairing, half of them with the sides swapped, seed {seed}:"
     )
-    return f"{note}\n\n{markdown(['%', *SCRIPTS], rows)}"
+    return f"{note}\n\n{markdown_table(['%', *SCRIPTS], rows)}"
 
 
 def _table_of_policy(pairings: list[dict[str, Any]]) -> str:
@@ -234,7 +221,7 @@ def _table_of_policy(pairings: list[dict[str, Any]]) -> str:
     columns = [(found[name]["won"], *found[name]["interval"]) for name in SCRIPTS.values()]
     labels = ["games won, %", "95% interval, from", "to"]
     rows = [[label, *(f"{100 * column[i]:.1f}" for column in columns)] for i, label in enumerate(labels)]
-    return f"{pairings[0]['games']:,} games against each:\n\n{markdown([f'`{POLICY}`', *SCRIPTS], rows)}"
+    return f"{pairings[0]['games']:,} games against each:\n\n{markdown_table([f'`{POLICY}`', *SCRIPTS], rows)}"
 
 
 def _table_of_presets(presets: dict[str, dict[str, Any]]) -> str:
@@ -256,7 +243,7 @@ def _table_of_presets(presets: dict[str, dict[str, Any]]) -> str:
     labels = [f"{POLICY} as alpha", "best script as alpha", f"{POLICY} as bravo", "best script as bravo"]
     rows = [[label, *(f"{100 * column[i]:.1f}" for column in columns.values())] for i, label in enumerate(labels)]
     weakest = ", ".join(text for _, text in sorted(weak)[:5])
-    return f"{markdown(['%', *columns], rows)}\n\n{paragraph(f'Its weakest pairings: {weakest}.')}"
+    return f"{markdown_table(['%', *columns], rows)}\n\n{paragraph(f'Its weakest pairings: {weakest}.')}"
 
 
 def _table_of_searches(searches: dict[str, Any]) -> str:
@@ -270,7 +257,7 @@ def _table_of_searches(searches: dict[str, Any]) -> str:
         ]
         for row in searches["matches"]
     ]
-    table = markdown(["search", "against", "games", "won, 95% interval", "score, a draw one half"], rows)
+    table = markdown_table(["search", "against", "games", "won, 95% interval", "score, a draw one half"], rows)
     note = f"Seed {searches['seed']}; processor: {searches['processor']}."
     return f"{table}\n\n{paragraph(note)}"
 
@@ -290,7 +277,7 @@ def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
         ]
         low, high = best["win_interval"]
         rows.append([f"`{preset}`", *cells, f"{100 * best['win_rate']:.1f}% ({100 * low:.1f}-{100 * high:.1f}%)"])
-    return markdown(["", *STARTS.values(), "the best of them: the bound"], rows)
+    return markdown_table(["", *STARTS.values(), "the best of them: the bound"], rows)
 
 
 if __name__ == "__main__":

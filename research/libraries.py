@@ -1,8 +1,8 @@
 """Training libraries beside each other: ``python -m research.libraries run``, then ``publish`` and ``arena``.
 
 Each library trains by the function ``train`` of its example, in the virtual environment that ``make test-library-NAME``
-made for it, one after the other, and its network plays matches. A library that was measured is not measured again, so an
-interrupted run continues where it stopped.
+made for it, one after the other, and its network plays matches. What was measured is a line of ``results.jsonl``, see
+``research.results``.
 """
 
 import ast
@@ -21,15 +21,15 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
+from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
-from benchmarks.publish import put_between_markers
 from geo_patrol.agents.policy import MAX_OUTER_RING
 from geo_patrol.cli.output import plain_errors, write_json
 from geo_patrol.engine.observe import observation_size
-from research.arena import RESULTS
+from research.arena import RESULTS as SUBMISSIONS
+from research.results import RESULTS, append_line, read_lines
 
-ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "libraries.md"
+DOCUMENT = DOCS / "libraries.md"
 PUBLISHED = Path(__file__).with_name("libraries.json")
 """The raw results that the document shows."""
 OPPONENTS = ("random", "raider", "scripted")
@@ -200,34 +200,31 @@ def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
 def _describe(name: str) -> dict[str, Any]:
     """Return what is known of a library without measuring."""
     library = LIBRARIES[name]
-    machine = machine_name()
-    return {
-        "name": name,
-        "version": version(library.package),
-        "lines": count_lines(library.example),
-        "machine": machine,
-    }
+    lines = count_lines(library.example)
+    return {"name": name, "version": version(library.package), "lines": lines, "machine": machine_name()}
 
 
 def table(results: list[Result]) -> str:
     """Return the results as a Markdown table with the conditions below it."""
-    header = "library | version | lines | collecting, agent steps/s | with learning | illegal orders"
-    lines = [f"| {header} | {' | '.join(f'`{opponent}`' for opponent in OPPONENTS)} |", f"|{'---|' * 9}"]
+    measures = ("library", "version", "lines", "collecting, agent steps/s", "with learning", "illegal orders")
+    rows = []
     for result in results:
         learning = "-" if result.end_to_end is None else f"{result.end_to_end:,.0f}"
+        cells = [LIBRARIES[result.name].title, result.version, str(result.lines), f"{result.collection:,.0f}", learning]
         wins = [_win_rate(result.win_rates.get(opponent)) for opponent in OPPONENTS]
-        title = LIBRARIES[result.name].title
-        cells = [title, result.version, str(result.lines), f"{result.collection:,.0f}", learning]
-        lines.append(f"| {' | '.join([*cells, str(result.illegal_orders), *wins])} |")
-    trained = {result.minutes for result in results if result.end_to_end is not None}
-    lines += ["", f"{', '.join(sorted({result.machine for result in results}))}; one thread; seed 0; trained for "]
-    lines[-1] += f"{', '.join(f'{minutes:g}' for minutes in sorted(trained))} minutes; win rates with 95% intervals."
-    for result in results:
-        for observation, ratio in result.native_ratios.items():
-            lines[-1] += (
-                f' PufferLib\'s environment has {ratio:.2f} of the speed of `make_vec(autoreset="same_step")` with "{observation}".'
-            )
-    return "\n".join(lines)
+        rows.append([*cells, str(result.illegal_orders), *wins])
+    minutes = sorted({result.minutes for result in results if result.end_to_end is not None})
+    machines, lengths = sorted({result.machine for result in results}), ", ".join(f"{each:g}" for each in minutes)
+    notes = [
+        f"{', '.join(machines)}; one thread; seed 0; trained for {lengths} minutes; win rates with 95% intervals.",
+        *(
+            f'PufferLib\'s environment has {ratio:.2f} of the speed of `make_vec(autoreset="same_step")` with "{observation}".'
+            for result in results
+            for observation, ratio in result.native_ratios.items()
+        ),
+    ]
+    opponents = (f"`{opponent}`" for opponent in OPPONENTS)
+    return f"{markdown_table([*measures, *opponents], rows)}\n\n{' '.join(notes)}"
 
 
 def _win_rate(estimate: tuple[float, float, float] | None) -> str:
@@ -252,21 +249,22 @@ def run(
     """Measure the libraries that have not been measured, one after the other."""
     out.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = {result.name for result in read_lines(out / RESULTS, Result)}
     for name in LIBRARIES:
-        file, python = out / f"{name}.json", venvs / name / "bin" / "python"
+        python = venvs / name / "bin" / "python"
         if only not in ("", name):
             continue
-        if file.exists():
-            print(f"{name}: measured already, in {file}")
+        if name in done:
+            print(f"{name}: measured already, in {out / RESULTS}")
         elif not python.exists():
             print(f"{name}: there is no {python}: make test-library-{name} installs it")
         else:
             print(f"{name} ...", flush=True)
-            options = ["--minutes", str(minutes), "--games", str(games), "--out", str(file)]
+            options = ["--minutes", str(minutes), "--games", str(games), "--out", str(out)]
             command = [python, "-m", "research.libraries", "measure", name, *options]
             with (out / f"{name}.log").open("w") as log:
-                done = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log, check=False)
-            print(f"{name}: {'done' if done.returncode == 0 else f'failed, see {log.name}'}")
+                finished = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log, check=False)
+            print(f"{name}: {'done' if finished.returncode == 0 else f'failed, see {log.name}'}")
 
 
 @app.command(hidden=True)
@@ -277,23 +275,19 @@ def measure(name: str, out: Out, minutes: Minutes = 5, games: Games = 1000) -> N
     if name == "supersuit":
         result = measure_wrappers(name, example)
     else:
-        result = measure_training(name, example, minutes, games, out.with_suffix(".pt"))
+        result = measure_training(name, example, minutes, games, out / f"{name}.pt")
     if name == "pufferlib":
         result.native_ratios = measure_native()
-    partial = out.with_suffix(".partial")
-    partial.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    partial.replace(out)
+    append_line(out / RESULTS, result)
 
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
     """Write the results into docs/libraries.md."""
-    files = [out / f"{name}.json" for name in LIBRARIES]
-    results = [Result.model_validate_json(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    results = sorted(read_lines(out / RESULTS, Result), key=lambda result: list(LIBRARIES).index(result.name))
     if not results:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
-    text = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(put_between_markers(text, table(results)), encoding="utf-8")
+    DOCUMENT.write_text(with_blocks(DOCUMENT, {"libraries": table(results)}), encoding="utf-8")
     PUBLISHED.write_text(json.dumps([result.model_dump() for result in results], indent=1) + "\n", encoding="utf-8")
 
 
@@ -320,7 +314,7 @@ def arena(out: Out = _OUT) -> None:
 
     example = torch.zeros(2, ONEHOT_SIZE)
     for trained in sorted(out.glob("*.pt")):
-        file = (RESULTS / trained.stem).with_suffix(".onnx").relative_to(ROOT)
+        file = (SUBMISSIONS / trained.stem).with_suffix(".onnx").relative_to(ROOT)
         network = torch.jit.trace(Halved(torch.jit.load(str(trained))), example)  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {"input_names": ["onehot"], "dynamic_axes": {"onehot": {0: "n"}}}
         torch.onnx.export(network, (example,), str(ROOT / file), dynamo=False, **options)

@@ -12,18 +12,16 @@ from geo_patrol import GeoPatrolError
 from research import baseline_methods, baselines
 from research.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
 from research.baselines import (
-    RESULTS,
     WEIGHTS,
     Bound,
     Run,
     app,
-    append_line,
     cross_play_table,
     draw,
     interquartile_mean,
-    read_runs,
     tables,
 )
+from research.results import RESULTS, append_line, read_lines
 
 pytest.importorskip("scipy")
 
@@ -140,7 +138,7 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
         result = CliRunner().invoke(app, [*arguments, "--seed", seed])
         assert result.exit_code == 0, result.output
     assert trained == [Job("mmd", "case1", 3, steps=100), Job("mmd", "case1", 4, steps=100)]
-    first, second = read_runs(tmp_path)
+    first, second = read_lines(tmp_path / RESULTS, Run)
     assert (first.seed, second.seed, first.sha256[:8]) == (3, 4, "9a129038")
     assert first.command.endswith("--seed 3 --steps 100")
     assert (tmp_path / RESULTS).read_text().count("\n") == 2
@@ -148,7 +146,7 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     for _ in range(2):
         assert CliRunner().invoke(app, timed).exit_code == 0
     assert trained[2:] == [Job("mmd", "case1", 0, time_limit=1.5)]
-    assert read_runs(tmp_path)[-1].command.endswith("--seed 0 --minutes 1.5")
+    assert read_lines(tmp_path / RESULTS, Run)[-1].command.endswith("--seed 0 --minutes 1.5")
 
 
 @pytest.fixture

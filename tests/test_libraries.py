@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 from geo_patrol import make_vec
 from research import libraries
 from research.libraries import LIBRARIES, ROOT, Result, StepRecorder, app, count_lines, table
+from research.results import RESULTS, append_line
 
 TRAINED = Result(
     name="torchrl", version="0.14", minutes=5, lines=31, collection=20_000.4, end_to_end=5_000, illegal_orders=0,
@@ -51,10 +52,10 @@ def test_steps_are_recorded_in_the_block_alone():
 
 def test_results_are_published_and_not_measured_again(tmp_path, monkeypatch):
     document = tmp_path / "libraries.md"
-    document.write_text("before\n<!-- benchmarks: begin -->\nold\n<!-- benchmarks: end -->\nafter\n")
+    document.write_text("before\n<!-- libraries: begin -->\nold\n<!-- libraries: end -->\nafter\n")
     monkeypatch.setattr(libraries, "DOCUMENT", document)
     monkeypatch.setattr(libraries, "PUBLISHED", tmp_path / "published.json")
-    (tmp_path / "torchrl.json").write_text(TRAINED.model_dump_json())
+    append_line(tmp_path / RESULTS, TRAINED)
     options = ["--out", str(tmp_path)]
     output = CliRunner().invoke(app, ["run", *options, "--venvs", str(tmp_path)]).output
     assert "torchrl: measured already" in output
@@ -62,6 +63,6 @@ def test_results_are_published_and_not_measured_again(tmp_path, monkeypatch):
     assert CliRunner().invoke(app, ["publish", *options]).exit_code == 0
     assert (
         document.read_text()
-        == f"before\n<!-- benchmarks: begin -->\n{table([TRAINED])}\n<!-- benchmarks: end -->\nafter\n"
+        == f"before\n<!-- libraries: begin -->\n{table([TRAINED])}\n<!-- libraries: end -->\nafter\n"
     )
     assert Result.model_validate_json(TRAINED.model_dump_json()) == TRAINED

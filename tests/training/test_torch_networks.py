@@ -124,7 +124,7 @@ def test_networks_of_training_libraries_enter_the_arena(tmp_path, monkeypatch):
     entered.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(libraries, "ROOT", tmp_path)
-    monkeypatch.setattr(libraries, "RESULTS", entered)
+    monkeypatch.setattr(libraries, "SUBMISSIONS", entered)
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Linear(1591, 32), torch.nn.ReLU(), torch.nn.Linear(32, 308))
     torch.jit.trace(network, torch.zeros(2, 1591)).save(tmp_path / "mine.pt")
