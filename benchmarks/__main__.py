@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 _OUT = Path("build") / "benchmarks"
 _RAW = "results.json"
+_WIDTH = 220  # of the table of contestants
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results, the report and the plot.")]
 
@@ -42,7 +43,7 @@ def run(
     results = measure(plan, only, logs)
     (out / _RAW).write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
     (out / "report.md").write_text(report(results), encoding="utf-8")
-    Console().print(Markdown(report(results)))
+    Console(width=max(Console().width, _WIDTH)).print(Markdown(report(results)))
     try:
         draw(results, out / "throughput.svg", out / "throughput.png")
     except ModuleNotFoundError as error:

@@ -10,10 +10,10 @@ DOCS = ROOT / "docs"
 
 
 def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in Markdown, with each row on a line."""
+    """Return a table in Markdown, with each row on a line; nothing without rows."""
     columns = list(columns)
-    lines = [f"| {' | '.join(row)} |" for row in (columns, *rows)]
-    return "\n".join([lines[0], f"|{'---|' * len(columns)}", *lines[1:]])
+    head, *body = [f"| {' | '.join(row)} |" for row in (columns, *rows)]
+    return "\n".join([head, f"|{'---|' * len(columns)}", *body]) if body else ""
 
 
 def paragraph(text: str) -> str:

@@ -203,7 +203,7 @@ def unit_table(results: Results) -> str:
             speed = env_steps_per_second(point)
             rows.append([point.title, point.unit, *_median_and_spread(speed), f"{1e6 / summarize(speed).median:,.2f}"])
     columns = ("positions, replays and frames, 1 thread", "what", "a second (median)", "spread", "µs each")
-    return markdown_table(columns, rows) if rows else ""
+    return markdown_table(columns, rows)
 
 
 def missing_list(results: Results) -> str:
