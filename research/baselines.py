@@ -22,7 +22,7 @@ from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
 from geo_patrol.base.errors import PolicyError
 from geo_patrol.base.files import atomic_path
-from geo_patrol.cli.output import plain_errors
+from geo_patrol.cli.output import Commands
 from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, Job
 from research.results import RESULTS, append_line, read_lines
 
@@ -229,14 +229,13 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
     return True
 
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
+app = Commands(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
 Out = Annotated[Path, typer.Option("--out", help="Folder for trainings and results.")]
 Config = Annotated[str, typer.Option("--config", help="Preset to train on.")]
 USUAL_METHODS, FIRST_SEED = [name for name in METHODS if name not in SATELLITE_METHODS], [0]
 
 
 @app.command()
-@plain_errors
 def run(
     method: Annotated[list[str], typer.Option(help="What to train by; several times: by each.")] = USUAL_METHODS,
     config: Config = "geo_patrol",
@@ -280,7 +279,6 @@ def _policy(out: Path, found: Run) -> str:
 
 
 @app.command()
-@plain_errors
 def bound(
     config: Config = "geo_patrol",
     steps: Annotated[int, typer.Option(min=1, help="Environment steps of each response.")] = 1_000_000,
@@ -301,7 +299,6 @@ def bound(
 
 
 @app.command()
-@plain_errors
 def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, out: Out = _OUT) -> None:
     """Let all policies that were trained with the same budget play each other, sides swapped, and write the results as JSON."""
     from geo_patrol.evaluation import play_tournament
@@ -319,7 +316,6 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
 
 
 @app.command()
-@plain_errors
 def publish(out: Out = _OUT) -> None:
     """Write tables and plot of the results into docs, the results beside this file, and the weights to weights.zip.
 

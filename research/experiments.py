@@ -19,7 +19,7 @@ from benchmarks.machine import processor_name
 from geo_patrol import load_config, preset_names
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.base.versions import versions
-from geo_patrol.cli.output import plain_errors
+from geo_patrol.cli.output import Commands
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
 from geo_patrol.training import responses
@@ -67,11 +67,10 @@ STARTS = {
 """The responses by what they start from, and the headers of their columns."""
 KINDS = list(STARTS)
 
-app = typer.Typer(add_completion=False)
+app = Commands(add_completion=False)
 
 
 @app.command()
-@plain_errors
 def run(
     out: Annotated[Path, typer.Option(help="Folder of the games.")] = Path("runs/experiments"),
     games: Annotated[int, typer.Option(help="Games of a pairing on geo_patrol.")] = GAMES,
@@ -106,7 +105,6 @@ def run(
 
 
 @app.command()
-@plain_errors
 def exploit(
     preset: Annotated[list[str], typer.Option(help="Whose responses to train; several times: of each.")] = UNSOLVED,
     out: Annotated[Path, typer.Option(help="Folder of the responses.")] = Path("runs/experiments/responses"),
@@ -184,7 +182,6 @@ def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
 
 
 @app.command()
-@plain_errors
 def publish() -> None:
     """Write the tables of docs/experiments.md from research/experiments.json."""
     DOCUMENT.write_text(with_blocks(DOCUMENT, tables(_read_results())), encoding="utf-8")

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
 from geo_patrol.agents.policy import MAX_OUTER_RING
-from geo_patrol.cli.output import plain_errors, write_json
+from geo_patrol.cli.output import Commands, write_json
 from geo_patrol.engine.observe import observation_size
 from research.arena import RESULTS as SUBMISSIONS
 from research.results import RESULTS, append_line, read_lines
@@ -231,7 +231,7 @@ def _win_rate(estimate: tuple[float, float, float] | None) -> str:
     return "-" if estimate is None else f"{estimate[0]:.1%} ({estimate[1]:.1%}-{estimate[2]:.1%})"
 
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
+app = Commands(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results of each library.")]
 Minutes = Annotated[float, typer.Option(min=0, help="How long each library trains.")]
 Games = Annotated[int, typer.Option(min=2, help="Games against each opponent.")]
@@ -292,7 +292,6 @@ def publish(out: Out = _OUT) -> None:
 
 
 @app.command()
-@plain_errors
 def arena(out: Out = _OUT) -> None:
     """Write the network of each library into research/arena, in half precision, and let it play the arena.
 

@@ -138,4 +138,5 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(plain_errors(main))
+    with plain_errors():
+        typer.run(main)

@@ -8,10 +8,9 @@ import time
 from typing import Annotated
 
 import pytest
-import typer
 from pydantic import BaseModel, PlainSerializer
 
-from geo_patrol.cli.output import plain_errors
+from geo_patrol.cli.output import Commands
 
 COUNT = """
 import gc, random
@@ -59,7 +58,9 @@ def test_an_interrupt_that_pydantic_wraps_is_one(capsys):
     class Value(BaseModel):
         value: Annotated[int, PlainSerializer(lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1))]
 
-    with pytest.raises(typer.Exit) as leaving:
-        plain_errors(lambda: Value(value=1).model_dump())()
-    assert leaving.value.exit_code == 130
+    app = Commands()
+    app.command()(lambda: Value(value=1).model_dump())
+    with pytest.raises(SystemExit) as leaving:
+        app([])
+    assert leaving.value.code == 130
     assert capsys.readouterr().err == "geo-patrol: interrupted\n"

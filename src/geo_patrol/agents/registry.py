@@ -14,7 +14,7 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, Scripted
 from geo_patrol.agents.scripted.script import read_parameters
 from geo_patrol.agents.search import Critic, LookaheadAgent, Search, SearchAgent, read_search, split_search
 from geo_patrol.agents.solved import read_solved
-from geo_patrol.base.errors import suggest
+from geo_patrol.base.errors import AgentError, suggest
 from geo_patrol.config.schema import GameConfig
 
 
@@ -90,6 +90,10 @@ def make_agent(name: str) -> Agent:
     name = local_name(str(name))
     if not is_user_defined(name):
         return _make_builtin(name)
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # results, replays and random streams are made with names
+        raise AgentError(f"agent {name!r}: its name must be text, and has bytes that are none in this locale") from None
     return load_network(name) if is_network(name) else load_agent(name, agent_names())
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from geo_patrol.base.errors import GeoPatrolError
 
@@ -21,6 +21,7 @@ _TOKEN_BYTES = 8
 _TEMPORARY = re.compile(rf"\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}(\..*)?")
 _STALE_SECONDS = 3600.0
 _temporary_paths: set[Path] = set()
+_TEXT: Any = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
 
 
 def expand_user(path: str | Path) -> str:
@@ -132,17 +133,17 @@ def sync_folder(folder: Path) -> None:
 def atomic_write(target: str | Path) -> Iterator[TextIO]:
     """Open a UTF-8 text file for writing; it replaces an older one when the block ends without an error.
 
-    A pipe or a device is written to directly: nothing in it could be left half written.
+    Bytes of file names that are no text are escaped in it. A pipe or a device is written to directly: nothing in it could be left half written.
 
     Raises:
         OSError: the target cannot be written.
     """
     path = Path(target)
     if path.exists() and not path.is_file() and not path.is_dir():
-        with path.open("w", encoding="utf-8", newline="") as stream:
+        with path.open("w", **_TEXT) as stream:
             yield stream
         return
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+    with atomic_path(path) as temporary, temporary.open("w", **_TEXT) as stream:
         yield stream
 
 

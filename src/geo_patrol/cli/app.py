@@ -1,6 +1,7 @@
 """The command ``geo-patrol``: its commands and its first page of help."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from geo_patrol.cli.configs import configs, warmup
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
 from geo_patrol.cli.match import match
-from geo_patrol.cli.output import Commands
+from geo_patrol.cli.output import Commands, plain_errors
 from geo_patrol.cli.play import learn, play, watch
 from geo_patrol.cli.print import print_sheets
 from geo_patrol.cli.replay import replay, report, verify
@@ -18,7 +19,6 @@ from geo_patrol.cli.serve import join, serve
 from geo_patrol.cli.solve import odds, solve
 from geo_patrol.cli.study import study, sweep
 from geo_patrol.cli.tournament import sprt, tournament
-from geo_patrol_command import leave_on_interrupt
 
 _EXAMPLES = """\
 [bold]Examples[/bold]
@@ -98,17 +98,11 @@ app.command(short_help="Compile ahead what the first use would compile.")(warmup
 
 def main() -> None:
     """Run the command ``geo-patrol`` with the arguments of the process."""
-    leave_on_interrupt()  # a running command handles Ctrl-C itself
-    from geo_patrol.cli.output import discard_output
-
-    status: str | int | None = 0
-    try:
-        app(prog_name="geo-patrol")
-    except SystemExit as exit_request:
-        status = exit_request.code
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
-        status = status or 1
-    sys.exit(status)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names and titles may have letters that its encoding lacks
+    with plain_errors():
+        try:
+            app(prog_name="geo-patrol")
+        finally:
+            sys.stdout.flush()

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.arena import ArenaResult
 
 
-@output.plain_errors
 def arena(
     agent: Annotated[
         str, typer.Argument(metavar="AGENT|FILE.json", help=f"Agent: {options.ANY_AGENT}. Or a result, to be repeated.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.base.sides import SIDES
-from geo_patrol.cli.output import InputError, bad_input, plain_errors, plain_table, print_table
+from geo_patrol.cli.output import InputError, bad_input, plain_table, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,6 @@ Pairs = dict[str, tuple[Any, Any]]
 """By dotted key, the values of two configurations; None where one has no such key."""
 
 
-@plain_errors
 def configs(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME [NAME2]]", help="Presets' names, or TOML files.")
@@ -162,7 +161,6 @@ def _toml(value: Any) -> str:
     return "not set" if value is None else to_toml(value)
 
 
-@plain_errors
 def warmup() -> None:
     """Compile the engine, the agents and the flight games for this machine, and keep the result.
 

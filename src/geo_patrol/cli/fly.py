@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from geo_patrol.cli.options import NoBrowser, OverridesOption, Port, named_file
-from geo_patrol.cli.output import InputError, bad_input, check_outputs, output_file, plain_errors, progress_bar
+from geo_patrol.cli.output import InputError, bad_input, check_outputs, output_file, progress_bar
 
 if TYPE_CHECKING:
     from geo_patrol.drawing.shapes import Drawing
@@ -45,7 +45,6 @@ _ScoreSheet: TypeAlias = Annotated[
 ]
 
 
-@plain_errors
 def fly(
     mission: _Mission = "sample",
     overrides: OverridesOption = None,

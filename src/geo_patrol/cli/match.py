@@ -14,7 +14,6 @@ from geo_patrol.cli.output import (
     bad_input,
     check_outputs,
     percent_interval,
-    plain_errors,
     plain_table,
     print_heading,
     print_table,
@@ -39,7 +38,6 @@ _ENDINGS = {
 }
 
 
-@plain_errors
 def match(
     first: options.First,
     second: options.Second,

@@ -5,7 +5,6 @@ exception is a bug and keeps its traceback.
 """
 
 import csv
-import functools
 import json
 import math
 import os
@@ -15,19 +14,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeAlias
 
 import typer
 from pydantic_core import PydanticSerializationError
 from typer.core import TyperCommand, TyperOption
 
-import geo_patrol_command
 from geo_patrol.base.errors import AgentError, GeoPatrolError, optional_import
 from geo_patrol.base.files import atomic_path, atomic_write, remove_temporary_files
-from geo_patrol_command import INTERRUPTED, SIGNALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,9 +34,9 @@ if TYPE_CHECKING:
 
 
 BAD_INPUT, FAILED = 2, 1
-"""Exit statuses: of wrong arguments, and files that cannot be read or written; of all that fails later. INTERRUPTED is a third one."""
-
-_Arguments = ParamSpec("_Arguments")
+"""Exit statuses: of wrong arguments, and files that cannot be read or written; of all that fails later."""
+SIGNALLED = 128
+"""Added to the number of a signal that has ended the command, as in shells."""
 
 
 class InputError(GeoPatrolError):
@@ -46,7 +44,7 @@ class InputError(GeoPatrolError):
 
 
 class _Command(TyperCommand):
-    """A command that refuses an option which is given twice, rather than to drop the first value silently."""
+    """A command that reports errors in one line, and refuses an option that is given twice."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -55,9 +53,13 @@ class _Command(TyperCommand):
                 ctx.fail(f"Option '{option.opts[0]}' must be given once, got it {order.count(option)} times.")
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        with plain_errors(), _handle_interrupts():
+            return super().invoke(ctx)
+
 
 class Commands(typer.Typer):
-    """Commands of ``geo-patrol``, whose single options must be given once."""
+    """Commands that report errors in one line, and whose single options must be given once."""
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
         """Return a decorator for a command, see ``typer.Typer.command``."""
@@ -76,35 +78,34 @@ def bad_input() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def plain_errors(command: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
-    """Decorate a command to report errors in one line and to exit with the corresponding status."""
-
-    @functools.wraps(command)
-    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
-        try:
-            with _handle_interrupts():
-                command(*args, **kwargs)
-        except AgentError as error:
-            _exit(str(error), FAILED)
-        except GeoPatrolError as error:
-            _exit(str(error), BAD_INPUT)
-        except KeyboardInterrupt as error:
-            _exit("interrupted", SIGNALLED + error.args[0] if error.args else INTERRUPTED)
-        except PydanticSerializationError as error:
-            if not isinstance(error.__cause__, KeyboardInterrupt):
-                raise
-            _exit("interrupted", INTERRUPTED)  # pydantic wraps an interrupt that comes while it serialises a value
-        except BrokenPipeError:
-            discard_output()
-            raise typer.Exit(FAILED) from None
-        except ConnectionError as error:
-            _exit(str(error), FAILED)
-        except FileExistsError as error:
-            _exit(str(InputError(f"{error.filename} is there already: choose another name")), BAD_INPUT)
-        except OSError as error:
-            _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), BAD_INPUT)
-
-    return run
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Report errors of the block in one line, and end the program with the corresponding status."""
+    try:
+        yield
+    except AgentError as error:
+        _exit(str(error), FAILED)
+    except GeoPatrolError as error:
+        _exit(str(error), BAD_INPUT)
+    except KeyboardInterrupt as error:
+        _exit("interrupted", SIGNALLED + (error.args[0] if error.args else signal.SIGINT))
+    except PydanticSerializationError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        _exit(
+            "interrupted", SIGNALLED + signal.SIGINT
+        )  # pydantic wraps an interrupt that comes while it serialises a value
+    except BrokenPipeError:
+        _discard_output()
+        sys.exit(FAILED)
+    except ConnectionError as error:
+        _exit(str(error), FAILED)
+    except FileExistsError as error:
+        _exit(str(InputError(f"{error.filename} is there already: choose another name")), BAD_INPUT)
+    except OSError as error:
+        if error.filename is None:
+            _discard_output()
+        _exit(str(InputError(f"{error.filename or 'output'}: {error.strerror or error}")), BAD_INPUT)
 
 
 _ENDING_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -128,7 +129,9 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
         remove_temporary_files()
         Console(stderr=True).show_cursor()  # which a progress bar may have hidden
-        geo_patrol_command.leave(number)
+        with suppress(OSError):  # the terminal may be gone
+            os.write(2, b"geo-patrol: interrupted\n")  # sys.stderr may be in the middle of a write
+        os._exit(SIGNALLED + number)
     raise KeyboardInterrupt(number)
 
 
@@ -148,13 +151,15 @@ def _handle_interrupts() -> Iterator[None]:
 
 
 def _exit(message: str, status: int) -> NoReturn:
-    print(f"geo-patrol: {message}", file=sys.stderr)
-    raise typer.Exit(status)
+    with suppress(OSError):  # standard error may be full, or its reader gone
+        print(f"geo-patrol: {message}", file=sys.stderr)
+    sys.exit(status)
 
 
-def discard_output() -> None:
-    """Discard buffered output after a broken pipe: flushing it at exit would fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _discard_output() -> None:
+    """Discard buffered output that cannot be written: flushing it at exit would fail once more."""
+    with suppress(UnsupportedOperation):  # a test reads it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 STDOUT = "-"
@@ -180,6 +185,10 @@ def output_file(target: str) -> Iterator[TextIO]:
 def output_stream(target: str | None) -> Iterator[TextIO]:
     """Open the file of an option such as ``--json FILE|-``; without one, what is written is discarded."""
     if target == STDOUT:
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(
+                encoding="utf-8", errors="backslashreplace"
+            )  # as in a file, whatever the terminal's is
         yield sys.stdout
     else:
         with output_file(target or os.devnull) as stream:
@@ -274,7 +283,7 @@ def csv_stream(target: str | None) -> Iterator[TextIO]:
         with output_stream(target) as stream:
             yield stream
         return
-    with SpooledTemporaryFile(1 << 24, "w+", encoding="utf-8", newline="") as table:
+    with SpooledTemporaryFile(1 << 24, "w+", encoding="utf-8", errors="backslashreplace", newline="") as table:
         yield table  # type: ignore[misc]
         table.seek(0)
         is_ascii = all(text.isascii() for text in iter(lambda: table.read(1 << 20), ""))

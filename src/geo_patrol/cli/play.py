@@ -21,7 +21,7 @@ from geo_patrol.cli.options import (
     named_file,
     user_path,
 )
-from geo_patrol.cli.output import InputError, bad_input, plain_errors
+from geo_patrol.cli.output import InputError, bad_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -186,7 +186,6 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
     return agent
 
 
-@plain_errors
 def play(
     context: typer.Context,
     side: Annotated[
@@ -384,7 +383,6 @@ def _play(saver: GameSaver, stack: ExitStack) -> None:
             print(f"\n{message}", file=sys.stderr)
 
 
-@plain_errors
 def watch(
     alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
     bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent; may be the same agent.")],
@@ -419,7 +417,6 @@ _GAMES = ("geo_patrol", "spaceship_commander")
 _GAMES_TEXT = " or ".join(_GAMES)
 
 
-@plain_errors
 def learn(
     game: Annotated[str, typer.Argument(metavar="GAME", help=f"What to learn: {_GAMES_TEXT}.")] = "geo_patrol",
     no_browser: NoBrowser = False,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from geo_patrol.cli.options import ConfigOption, OverridesOption, user_path
-from geo_patrol.cli.output import InputError, bad_input, output_file, plain_errors
+from geo_patrol.cli.output import InputError, bad_input, output_file
 
 if TYPE_CHECKING:
     from geo_patrol.config.toml_files import Overrides
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from geo_patrol.drawing.sheet import Paper
 
 
-@plain_errors
 def print_sheets(
     output: Annotated[
         Path,

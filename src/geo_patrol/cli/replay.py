@@ -18,7 +18,6 @@ from geo_patrol.cli.output import (
     csv_stream,
     output_file,
     output_stream,
-    plain_errors,
     progress_bar,
 )
 
@@ -71,7 +70,6 @@ _Rows: TypeAlias = Annotated[
 ]
 
 
-@plain_errors
 def replay(
     file: Annotated[
         Path, typer.Argument(parser=user_path, metavar="FILE", help="A replay: .jsonl, .jsonl.gz or .jsonl.zst.")
@@ -307,7 +305,6 @@ def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
     )
 
 
-@plain_errors
 def report(
     files: Annotated[
         list[Path],
@@ -352,7 +349,6 @@ def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
             yield reader
 
 
-@plain_errors
 def verify(
     files: Annotated[
         list[Path],

@@ -11,7 +11,7 @@ import typer
 
 from geo_patrol.base.errors import GeoPatrolError, optional_import, show
 from geo_patrol.cli.options import ANY_AGENT, load_agent, user_path
-from geo_patrol.cli.output import InputError, plain_errors
+from geo_patrol.cli.output import InputError
 
 if TYPE_CHECKING:
     from geo_patrol.web.app import Server
@@ -20,7 +20,6 @@ _MAX_OWN_TABLES = 400
 """Games in progress on one's own page, which may be opened to others: a quarter as many can be opened in an hour."""
 
 
-@plain_errors
 def serve(
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 opens it to the network.")
@@ -235,7 +234,6 @@ def _allow_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 
-@plain_errors
 def join(
     url: Annotated[
         str, typer.Argument(metavar="URL", help="The link to a seat, a table with an open seat, or a class.")

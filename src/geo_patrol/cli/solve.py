@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from geo_patrol.solving import GameSolution
 
 
-@output.plain_errors
 def solve(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A preset's name, or a TOML file: duel, skirmish.")],
     overrides: options.OverridesOption = None,
@@ -103,7 +102,6 @@ _Alpha: TypeAlias = Annotated[
 _Bravo: TypeAlias = Annotated[str | None, typer.Option("--bravo", metavar="ORDERS", help="Orders of bravo.")]
 
 
-@output.plain_errors
 def odds(
     file: Annotated[
         Path,

@@ -82,7 +82,6 @@ _PAIR_HEADING = "alpha / bravo"
 
 
 @study.command("run", short_help="Play a study file and answer its questions.")
-@output.plain_errors
 def run_study(
     file: Annotated[
         Path,
@@ -111,7 +110,6 @@ def run_study(
     _play(load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
 
-@output.plain_errors
 def sweep(
     vary: _Vary,
     agents: Annotated[
@@ -150,7 +148,6 @@ def sweep(
 
 
 @study.command(short_help="Find the largest or smallest value for which a rate is reached.")
-@output.plain_errors
 def threshold(
     vary: _Searched,
     rate: Annotated[
@@ -190,7 +187,6 @@ def threshold(
 
 
 @study.command(short_help="Find the value for which both sides win half.")
-@output.plain_errors
 def fair(
     vary: _Searched,
     agents: _Pairs = _SCRIPTED,
@@ -214,7 +210,6 @@ def fair(
 
 
 @study.command(short_help="Measure what a satellite, fuel or ammunition is worth.")
-@output.plain_errors
 def worth(
     change: Annotated[
         list[str],
@@ -241,7 +236,6 @@ def worth(
 
 
 @study.command(short_help="Rank factors by how much they matter.")
-@output.plain_errors
 def ranking(
     vary: Annotated[
         list[str],
@@ -434,7 +428,6 @@ def _duration(seconds: float) -> str:
 
 
 @study.command(short_help="Compare two studies, cell by cell.")
-@output.plain_errors
 def compare(
     first: Annotated[Path, typer.Argument(parser=options.user_path, metavar="DIR", help="Folder of a study.")],
     second: Annotated[Path, typer.Argument(parser=options.user_path, metavar="DIR", help="Folder of another one.")],
@@ -534,7 +527,6 @@ def _agents(alpha: str, bravo: str) -> str:
 
 
 @study.command(short_help="Write one HTML page about a study, and its figures.")
-@output.plain_errors
 def report(
     folder: Annotated[
         Path, typer.Argument(parser=options.user_path, metavar="DIR", help="Folder of a study that was played.")

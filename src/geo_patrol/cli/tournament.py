@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _MAX_COLUMNS = 9  # agents in the table of alpha against bravo
 
 
-@output.plain_errors
 def tournament(
     agents: options.AgentNames,
     config: options.ConfigOption = "geo_patrol",
@@ -204,7 +203,6 @@ def _print_agent_errors(console: "Console", result: "Tournament") -> None:
         console.print(Text(f"{errors.agent}: {'; '.join(messages)}"), soft_wrap=True)
 
 
-@output.plain_errors
 def sprt(
     first: options.First,
     second: options.Second,
