@@ -20,8 +20,10 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from geo_patrol import Game
+from geo_patrol.game.notation import Order
+from geo_patrol.play.advice import Hint
 from geo_patrol.replays import check, read_replay
-from geo_patrol.web import pages, protocol, store
+from geo_patrol.web import hints, pages, protocol, store
 from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import PAGE, Orders, ProtocolError
 from geo_patrol.web.tables import NewTable, Table, TableStore
@@ -582,34 +584,71 @@ def test_orders_are_refused_while_the_game_is_paused(client):
     assert client.tables.find(name).submitted == {}
 
 
-@pytest.mark.parametrize("preset", ["king_of_the_hill", "geo_patrol_hidden"])
-def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, preset):
+@pytest.fixture
+def drawn(monkeypatch):
+    """Whether each moment and each choice was drawn in the event loop."""
     drawn = []
 
     def note(draw):
         def run(*arguments):
-            with contextlib.suppress(RuntimeError):
+            try:
                 asyncio.get_running_loop()
-                drawn.append("in the event loop")
-            drawn.append("somewhere")
+            except RuntimeError:
+                drawn.append(False)
+            else:
+                drawn.append(True)
             return draw(*arguments)
 
         return run
 
+    for module, name in ((protocol, "moment_record"), (protocol, "choices_record"), (hints, "hint_record")):
+        monkeypatch.setattr(module, name, note(getattr(module, name)))
+    return drawn
+
+
+def play_without_orders(seat, table, turn):
+    seat.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
+    seat.wait_for("event")
+    return seat.wait_for("your_turn")
+
+
+@pytest.mark.parametrize("preset", ["king_of_the_hill", "geo_patrol_hidden"])
+def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, drawn, preset):
+    monkeypatch.setattr(hints, "find_hint", lambda _game, _side: Hint((Order.parse("P1 prograde"),), 0.5, 10))
     table, secrets = open_table(client, preset=preset, bravo="idle")
     alpha = Seat(client, table, secrets["alpha"], scene=True, screen="wide")
     turn = alpha.wait_for("your_turn")
     watching = [] if preset == "geo_patrol_hidden" else [Seat(client, table, scene=True, screen="narrow")]
     for one in watching:
         one.wait_for("status")
-    monkeypatch.setattr(protocol, "moment_record", note(protocol.moment_record))
-    monkeypatch.setattr(protocol, "choices_record", note(protocol.choices_record))
+    assert client.post(f"/api/tables/{table}/hint", json={"secret": secrets["alpha"]}).json()["games"] == 10
     for _ in range(2):
-        alpha.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
-        alpha.wait_for("event")
-        turn = alpha.wait_for("your_turn")
-    assert drawn.count("somewhere") >= 4
-    assert "in the event loop" not in drawn
+        turn = play_without_orders(alpha, table, turn)
+    again = Seat(client, table, secrets["alpha"], scene=True, screen="narrow", last_event=1)
+    assert again.wait_for("your_turn")["scene"]["satellites"]
+    assert [event["number"] for event in again.messages[0]["events"]] == [2]
+    assert len(drawn) >= 8
+    assert not any(drawn)
+
+
+def test_a_phase_that_the_threads_had_no_room_for_is_drawn_in_them_when_it_is_sent(client, drawn, monkeypatch):
+    table, secrets = open_table(client, bravo="idle")
+    alpha = Seat(client, table, secrets["alpha"], scene=True)
+    watching = Seat(client, table, scene=True, screen="narrow")
+    turn = alpha.wait_for("your_turn")
+    watching.wait_for("status")
+
+    def have_no_room(*_arguments):
+        raise ProtocolError("too_many", "too many ask at once")
+
+    monkeypatch.setattr(Table, "draw_last", have_no_room)
+    before = len(drawn)
+    for _ in range(2):
+        turn = play_without_orders(alpha, table, turn)
+    numbers = [one["number"] for one in alpha.messages if one["type"] == "event"]
+    assert [watching.wait_for("event")["number"] for _ in numbers] == numbers == list(range(1, len(numbers) + 1))
+    assert len(drawn) - before >= 2 * len(numbers) + 2
+    assert not any(drawn)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])

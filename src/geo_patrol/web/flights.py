@@ -693,7 +693,7 @@ def _ranking_record(challenge: Challenge) -> dict[str, Any]:
     return {"ranking": challenge.ranking(), "best_known": None if best is None else best.model_dump()}
 
 
-async def _missions(_request: Request) -> Response:
+def _missions(_request: Request) -> Response:  # not in the event loop, because maps are drawn the first time
     return JSONResponse(_mission_choices())
 
 

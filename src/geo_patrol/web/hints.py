@@ -164,7 +164,8 @@ class HintRoutes:
                 self._hints.popitem(last=False)
         proposed = [str(order) for order in known[1].orders]
         table.note_hint(GivenHint(side=side, phases=num_events, orders=proposed))
-        return JSONResponse(hint_record(game, side, table.scenes[asked.screen].layout, known[1]))
+        draw = partial(hint_record, game, side, table.scenes[asked.screen].layout, known[1])
+        return JSONResponse(await self._quick.run(requests.client_site(request), draw))
 
     async def _analysis(self, request: Request) -> Response:
         """Return the analysis of a game that is over as far as it has come; the first request begins it."""

@@ -58,7 +58,7 @@ async def _file(request: Request) -> Response:
     return Response(contents[name], media_type=_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
-async def _board(_request: Request) -> Response:
+def _board(_request: Request) -> Response:  # not in the event loop, because it is drawn the first time
     return Response(_board_content(), media_type="application/json", headers={"content-encoding": "gzip"})
 
 

@@ -624,7 +624,7 @@ class TableScenes:
 
     def __init__(self, timeline: Timeline, screen: Screen) -> None:
         self._timeline, self._screen = timeline, screen
-        self._moments: dict[int, bytes] = {}
+        self._moments: dict[tuple[int, bool], bytes] = {}  # whether the game was over there
         self._names: dict[int, frozenset[str]] = {}
         self._choices: dict[Side, tuple[tuple[int, str], dict[str, Any]]] = {}
 
@@ -635,17 +635,21 @@ class TableScenes:
 
     def moment(self, index: int) -> dict[str, Any]:
         """Return a moment: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
-        if index in self._moments:
-            kept: dict[str, Any] = json.loads(zlib.decompress(self._moments[index]))
+        key = self._key(index)
+        if key in self._moments:
+            kept: dict[str, Any] = json.loads(zlib.decompress(self._moments[key]))
             return kept
         scene = self._draw(index)
         text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
-        self._moments[index] = zlib.compress(text.encode(), 1)
+        self._moments[key] = zlib.compress(text.encode(), 1)
         return scene
 
-    def forget(self, index: int) -> None:
-        """Draw a moment again when it is asked for: the game has ended there."""
-        self._moments.pop(index, None)
+    def has_moment(self, index: int) -> bool:
+        """Return whether a moment is drawn."""
+        return self._key(index) in self._moments
+
+    def _key(self, index: int) -> tuple[int, bool]:
+        return index, self._timeline.is_complete and index == len(self._timeline) - 1
 
     def choices(self, game: Game, side: Side) -> dict[str, Any]:
         """Return what a side may order in a position, see ``choices_record``; kept for the last one of each side."""
@@ -653,6 +657,11 @@ class TableScenes:
         if kept is None or kept[0] != when:
             kept = self._choices[side] = when, choices_record(game, side, self.layout)
         return kept[1]
+
+    def has_choices(self, game: Game, side: Side) -> bool:
+        """Return whether it is drawn what a side may order in a position."""
+        kept = self._choices.get(side)
+        return kept is not None and kept[0] == (game.turn, game.phase)
 
     def _draw(self, index: int) -> dict[str, Any]:
         encoder, moment = self._encode(index)

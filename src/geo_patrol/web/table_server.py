@@ -119,37 +119,45 @@ class TableServer:
         self.connections.append(connection)
         self._note_attendance()
         self.notify()
-        connection.task = asyncio.create_task(self._catch_up(connection, hello.last_event))
+        self._bring_up(connection, table.num_known(hello.last_event), is_new=True)
         return connection
 
-    async def _catch_up(self, connection: Connection, last_event: int) -> None:
-        """Send a client the game so far, and then what it is to do."""
-        try:
-            await self._send_past(connection, last_event)
-        except protocol.ProtocolError as error:  # too much is being drawn
-            connection.send(error.message)
-            connection.send(None)
-            return
-        connection.is_behind = False
+    def _bring_up(self, connection: Connection, last_event: int, *, is_new: bool = False) -> None:
+        """Send a client what follows an event before anything else, drawn in a thread for a browser."""
+        connection.is_behind = True
+        connection.task = asyncio.create_task(self._catch_up(connection, last_event, is_new=is_new))
+
+    async def _catch_up(self, connection: Connection, last: int, *, is_new: bool) -> None:
+        """Send a client the game after an event, a page after the other, and then what it is to do."""
+        table, side, screen = self.table, connection.side, connection.screen
+        is_welcome = is_new
+        while connection.is_behind:
+            try:
+                await self._draw_page(last, screen, side)
+            except protocol.ProtocolError as error:  # too much is being drawn
+                connection.send(error.message)
+                connection.send(None)
+                return
+            events = table.history(last + 1, screen, side)
+            if is_welcome:
+                connection.send(table.welcome(side, last, screen))
+            elif is_new and events:
+                connection.send(protocol.History(events=events))
+            else:
+                for event in events:
+                    connection.send(event)
+            is_welcome, last = False, last + len(events)
+            connection.is_behind = last < table.num_events
+            if connection.is_behind:
+                await connection.queue.join()  # until the client has taken the page
         connection.send(self.status())
         self._send_turn(connection)
 
-    async def _send_past(self, connection: Connection, last_event: int) -> None:
-        """Send the game so far, a page after the other; draw each page for browsers when it is its turn."""
-        table, last = self.table, self.table.num_known(last_event)
-        message: protocol.Welcome | protocol.History | None = None
-        while message is None or last < table.num_events:
-            if connection.screen is not None:
-                async with self._drawing:
-                    await self._draw(partial(table.draw_page, last, connection.screen, connection.side))
-            if message is None:
-                message = table.welcome(connection.side, last_event, connection.screen)
-            else:
-                message = protocol.History(events=table.history(last + 1, connection.screen, connection.side))
-            last += len(message.events)
-            connection.send(message)
-            if last < table.num_events:
-                await connection.queue.join()  # until the client has taken the page
+    async def _draw_page(self, last: int, screen: protocol.Screen | None, side: Side | None) -> None:
+        """Draw the page after an event for a browser, with what its side may order next."""
+        while screen is not None and not self.table.is_drawn(last, screen, side):
+            async with self._drawing:
+                await self._draw(partial(self.table.draw_page, last, screen, side))
 
     def _note_attendance(self) -> None:
         """Let the clock run when the first one comes, and stand still when the last one goes."""
@@ -273,6 +281,10 @@ class TableServer:
     def _send_turn(self, connection: Connection) -> None:
         if connection.side is None or connection.is_behind or self.table.is_over:
             return
+        last = self.table.num_events
+        if connection.screen is not None and not self.table.is_drawn(last, connection.screen, connection.side):
+            self._bring_up(connection, last)
+            return
         turn = self.table.your_turn(connection.side, self._now(), connection.screen)
         if connection.text:
             turn = turn.model_copy(
@@ -352,9 +364,9 @@ class TableServer:
         self.notify()
 
     async def _draw_last(self) -> None:
-        """Draw the phase that was played for everybody who is there; who comes meanwhile has it drawn with the past."""
+        """Draw the phase that was played for everybody who is there; others have it drawn with the past."""
         viewers = {(one.screen, one.side) for one in self.connections if one.screen is not None and not one.is_behind}
-        with suppress(protocol.ProtocolError):  # too much is being drawn: it is drawn when it is sent
+        with suppress(protocol.ProtocolError):  # too much is being drawn
             for screen, side in viewers:
                 await self._draw(partial(self.table.draw_last, screen, side))
 
@@ -372,7 +384,11 @@ class TableServer:
             # Encoded once for all that draw alike and know the same, and once for all others.
             texts: dict[tuple[protocol.Screen | None, Side | None], str] = {}
             for connection in [one for one in self.connections if not one.is_behind]:
-                viewer = connection.screen, connection.side if self.table.hides_enemies else None
+                screen = connection.screen
+                if screen is not None and not self.table.is_drawn(number - 1, screen, connection.side):
+                    self._bring_up(connection, number - 1)
+                    continue
+                viewer = screen, connection.side if self.table.hides_enemies else None
                 if viewer not in texts:
                     texts[viewer] = self.table.event(number, *viewer).model_dump_json()
                 connection.send(texts[viewer])

@@ -588,8 +588,6 @@ class Table(TableFile):
         self.saved.settled, self.saved.fault, self.saved.is_over = str(reason), fault, True
         self.save()
         self.live.timeline.settled = reason
-        for scenes in self.scenes.values():
-            scenes.forget(len(self.live.timeline) - 1)
         self._record_settled(reason)
         self.num_events += 1
 
@@ -787,11 +785,28 @@ class Table(TableFile):
         loss = self.saved.gone_back
         return 0 if last_event > self.num_events or (loss is not None and last_event > loss.left) else last_event
 
+    def _moments_after(self, last_event: int) -> range:
+        """Return the moments on the page after an event; the first page begins with the start of the game."""
+        last = min(self.num_events, len(self.live.timeline) - 1, last_event + protocol.PAGE)
+        return range(last_event + 1 if last_event else 0, last + 1)
+
+    def _asked_after(self, last_event: int, side: Side | None) -> Side | None:
+        """Return a side if it may order at the end of the page after an event, otherwise None."""
+        return None if self.is_over or last_event + protocol.PAGE < self.num_events else side
+
+    def is_drawn(self, last_event: int, screen: protocol.Screen, side: Side | None) -> bool:
+        """Return whether the page after an event can be sent at once, with what its side may order after it."""
+        scenes, asked = self.scenes_of(side, screen), self._asked_after(last_event, side)
+        has_choices = asked is None or scenes.has_choices(self.game, asked)
+        return has_choices and all(map(scenes.has_moment, self._moments_after(last_event)))
+
     def draw_page(self, last_event: int, screen: protocol.Screen, side: Side | None = None) -> None:
-        """Draw the page of phases after an event for a screen; this may run in a thread, also while a phase is played."""
-        complete = min(self.num_events + 1, len(self.timeline_of(side)), last_event + protocol.PAGE + 1)
-        for number in range(last_event, complete):
-            self.scenes_of(side, screen).moment(number)
+        """Draw the page after an event for a screen; this may run in a thread, also while a phase is played."""
+        scenes, asked = self.scenes_of(side, screen), self._asked_after(last_event, side)
+        for number in self._moments_after(last_event):
+            scenes.moment(number)
+        if asked is not None:
+            scenes.choices(self.game.seen_by(asked), asked)
 
     def draw_last(self, screen: protocol.Screen, side: Side | None) -> None:
         """Draw the phase that was played last, and what a side may order next; this may run in a thread, before ``finish_phase``."""
