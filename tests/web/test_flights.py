@@ -315,7 +315,7 @@ def test_the_largest_challenge_can_be_restored(tmp_path):
         day = FlightDay(client, mission="grand_tour")
     challenge = flights.ChallengeStore(tmp_path).find(day.name)
     orders, name = ["engines down-right"] * 40, "\U0001f600" * 40
-    best = {"orders": orders, "turns": 40, "rank": (1, 0, 99)}
+    best = {"orders": orders, "turns": 40, "rank": (1, 0, 99), "lost": False}
     pilot = flights.Pilot(name=name, secret_hash="0" * 64, orders=orders, num_flights=10**6, best=best)
     challenge.saved.pilots = [pilot] * MAX_PILOTS
     challenge.save()

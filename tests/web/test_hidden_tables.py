@@ -210,7 +210,7 @@ def test_a_bot_sees_what_its_side_knows(tmp_path):
                 table.submitted[side] = ()
                 continue
             (orders,) = player.handle(table.your_turn(side, 0.0))
-            seen = player._game()
+            seen = player._game(player._welcome, player._position)
             assert (seen.observation(side, "tokens") == game.observation(side, "tokens")).all()
             unseen += len(game.seen_by(side).out_of_sight)
             table.submit(side, orders)

@@ -122,6 +122,15 @@ def test_what_is_wrong_is_said_and_bounded(client, scenario, changes, fault):
     assert len(answer["text"]) < 20_000
 
 
+def test_faults_name_their_keys_as_data(client):
+    scenario = 'extends = "case1"\n[[variants]]\nname = "a"\nturn_limit = "x"\n'
+    answer = edit(client, scenario, 400, **{"bravo.patrols.fuel": 0, "turn_limit": -1})
+    assert [fault["key"] for fault in answer["faults"]] == ["turn_limit", "bravo.patrols.fuel", "variants.0.turn_limit"]
+    assert answer["faults"][1]["text"] == "must be an integer from 1 to 10000, got 0"
+    assert all(f"  {fault['key']} {fault['text']}" in answer["text"] for fault in answer["faults"])
+    assert edit(client, 'extends = "case1"', 400, turn_limit=201)["faults"] is None
+
+
 def test_other_sites_and_floods_are_refused(client):
     headers = {"origin": "http://elsewhere.example"}
     assert client.post("/api/scenario", json={"scenario": ""}, headers=headers).status_code == 403

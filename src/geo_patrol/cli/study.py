@@ -329,8 +329,8 @@ def _parse_options(data: "dict[str, Any]") -> "StudyFile":
     except FaultsError as error:
         faults = []
         for fault in error.faults:
-            key, name = next(((key, name) for key, name in _OPTIONS.items() if fault.startswith(key)), ("", ""))
-            faults.append(f"--{name}{fault.removeprefix(key)}")
+            key, name = next(((key, name) for key, name in _OPTIONS.items() if fault.key.startswith(key)), ("", ""))
+            faults.append(f"--{name}{str(fault).removeprefix(key)}")
         raise InputError("\n".join(faults)) from None
 
 

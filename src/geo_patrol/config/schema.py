@@ -6,7 +6,7 @@ A message has a line for every fault, with the key's full path, the value and wh
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from pydantic import (
@@ -39,15 +39,30 @@ _VALID_BY_TYPE = {
 }
 
 
-class FaultsError(ConfigError):
-    """A configuration, or what is read like one, with faults; ``faults`` are the lines of its message about them."""
+class Fault(NamedTuple):
+    """What is wrong with a value.
 
-    def __init__(self, message: str, faults: Sequence[str]) -> None:
+    Attributes:
+        key: the dotted key of the value.
+        text: what is wrong, to follow the key.
+    """
+
+    key: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.text}"
+
+
+class FaultsError(ConfigError):
+    """A configuration, or what is read like one, with faults; ``faults`` are those that its message lists."""
+
+    def __init__(self, message: str, faults: Sequence[Fault]) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
 
 
-def refuse(origin: str, faults: Iterable[str]) -> None:
+def refuse(origin: str, faults: Iterable[Fault]) -> None:
     """Raise an error if there are faults.
 
     Raises:
@@ -64,16 +79,16 @@ def refuse(origin: str, faults: Iterable[str]) -> None:
         raise FaultsError("\n".join([f"{origin}: {number}", *(f"  {fault}" for fault in listed)]), listed)
 
 
-def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield the faults of data by a model, a line for each; the prefix stands before their keys."""
+def faults_of(model: type[BaseModel], data: dict[str, Any], prefix: str = "") -> Iterator[Fault]:
+    """Yield the faults of data by a model; the prefix stands before their keys."""
     try:
         model.model_validate(data)
     except ValidationError as error:
         yield from list_faults(model, error, prefix)
 
 
-def list_faults(model: type[BaseModel], error: ValidationError, prefix: str = "") -> Iterator[str]:
-    """Yield the faults that validation by a model has found, a line for each."""
+def list_faults(model: type[BaseModel], error: ValidationError, prefix: str = "") -> Iterator[Fault]:
+    """Yield the faults that validation by a model has found."""
     for each in error.errors(include_url=False):
         for detail in _split(each):
             yield _explain(model, detail, prefix)
@@ -88,7 +103,7 @@ def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
         yield error
 
 
-def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
+def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> Fault:
     context = error.get("ctx", {})
     steps = [str(step) for step in error["loc"]]
     value = context.get("value", error["input"])
@@ -97,19 +112,19 @@ def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> str:
     path = prefix + ".".join(steps)
     match error["type"]:
         case "missing":
-            return f"{path} is missing"
+            return Fault(path, "is missing")
         case "extra_forbidden":
             message = f"there is no such key; {_known_keys(root, error['loc'])}"
         case "wrong_value":
-            return f"{path} must be {context['right']}, got {show(value)}"
+            return Fault(path, f"must be {context['right']}, got {show(value)}")
         case "literal_error":
-            return f"{path} must be {context['expected']}, got {show(value)}"
+            return Fault(path, f"must be {context['expected']}, got {show(value)}")
         case kind if kind in _VALID_BY_TYPE:
-            return f"{path} must be {_VALID_BY_TYPE[kind]}, got {show(value)}"
+            return Fault(path, f"must be {_VALID_BY_TYPE[kind]}, got {show(value)}")
         case _:
             message = fault_message(error)
             message = f"{message[:1].lower()}{message[1:]}"
-    return f"{path} = {show(value)}: {message}"
+    return Fault(path, f"= {show(value)}: {message}")
 
 
 def _known_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> str:

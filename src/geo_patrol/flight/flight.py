@@ -488,6 +488,12 @@ def heading_text(flight: Flight) -> str:
 
 def goals_text(mission: Mission) -> str:
     """Return the goals and optional rules of a mission in a line; empty for the basic game."""
+    goals = [*goals_of(mission), *(["advanced rules"] if mission.advanced else [])]
+    return f"Mission: {'; '.join(goals)}" if goals else ""
+
+
+def goals_of(mission: Mission) -> list[str]:
+    """Return the goals of a mission in words, without its optional rules."""
     goals = [f"survey {', '.join(mission.survey)}"] if mission.survey else []
     if mission.land_on:
         goals.append(f"land on {', '.join(mission.land_on)}")
@@ -499,9 +505,7 @@ def goals_text(mission: Mission) -> str:
         goals.append(f"at most {mission.fuel_limit} points of fuel and launches")
     if mission.race:
         goals.append("fewest turns win")
-    if mission.advanced:
-        goals.append("advanced rules")
-    return f"Mission: {'; '.join(goals)}" if goals else ""
+    return goals
 
 
 def map_text(flight: Flight) -> str:

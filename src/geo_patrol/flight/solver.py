@@ -420,11 +420,15 @@ class Solution:
         return self.status == "proved"
 
     @property
+    def reached(self) -> str:
+        """What counts of the flight, in words: its turns in a race that it wins, otherwise its points."""
+        flight = self.flight
+        return f"{flight.turn} turns" if flight.mission.race and flight.is_success else f"{self.score} points"
+
+    @property
     def summary(self) -> str:
         """What the flight reaches, in words."""
-        flight = self.flight
-        reached = f"{flight.turn} turns" if flight.mission.race and flight.is_success else f"{self.score} points"
-        return f"leads to {reached}, {'proved to be the best' if self.is_proved else 'the best found'}"
+        return f"leads to {self.reached}, {'proved to be the best' if self.is_proved else 'the best found'}"
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from geo_patrol.base.arguments import check_seed
 from geo_patrol.base.errors import ConfigError, optional_import, printable, show, suggest
 from geo_patrol.base.files import expand_user
 from geo_patrol.config.presets import current_value, load_config, resolve_overrides, resolve_value, target_keys
-from geo_patrol.config.schema import MAX_TITLE, GameConfig, list_faults, refuse, wrong, wrong_key
+from geo_patrol.config.schema import MAX_TITLE, Fault, GameConfig, list_faults, refuse, wrong, wrong_key
 from geo_patrol.config.toml_files import (
     RELATIVE,
     config_path,
@@ -661,7 +661,7 @@ def parse_study(data: Mapping[str, Any], origin: str = "study") -> StudyFile:
     Raises:
         ConfigError: see ``read_study_file``.
     """
-    content, faults = copy_plain(dict(data)), list[str]()
+    content, faults = copy_plain(dict(data)), list[Fault]()
     factors, questions = content.get("factors"), content.get("question")
     if isinstance(factors, Mapping):
         content["factors"] = {}
@@ -676,7 +676,8 @@ def parse_study(data: Mapping[str, Any], origin: str = "study") -> StudyFile:
             kind = table.get("kind") if isinstance(table, Mapping) else None
             if not isinstance(kind, str) or kind not in QUESTIONS:
                 hint = suggest(str(kind), QUESTIONS)
-                faults.append(f"question.{number}.kind must be {', '.join(QUESTIONS)}, got {show(kind)}{hint}")
+                text = f"must be {', '.join(QUESTIONS)}, got {show(kind)}{hint}"
+                faults.append(Fault(f"question.{number}.kind", text))
                 continue
             try:
                 content["question"].append(QUESTIONS[kind].model_validate(table))

@@ -12,7 +12,7 @@ from geo_patrol.agents.protocol import Agent
 from geo_patrol.base.errors import ConfigError, GeoPatrolError, suggest
 from geo_patrol.base.files import expand_user
 from geo_patrol.config.presets import ConfigSource, load_config
-from geo_patrol.config.schema import GameConfig, list_faults, refuse, wrong_key
+from geo_patrol.config.schema import Fault, GameConfig, list_faults, refuse, wrong_key
 
 SCRIPTED_OPPONENTS = (
     "random",
@@ -139,7 +139,7 @@ class TrainingConfig(BaseModel):
         return self
 
     def __init__(self, **settings: Any) -> None:
-        faults: list[str] = []
+        faults: list[Fault] = []
         try:
             super().__init__(**settings)
         except ValidationError as error:

@@ -22,6 +22,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from geo_patrol.agents.levels import rate
 from geo_patrol.base.errors import GeoPatrolError, show
 from geo_patrol.base.sides import SIDES, Side
+from geo_patrol.config.schema import FaultsError
 from geo_patrol.flight.mission import Mission
 from geo_patrol.replays import read_replay
 from geo_patrol.web import protocol, requests
@@ -394,7 +395,8 @@ class Server:
         if isinstance(error, OSError):
             error = not_saved(error)
         if not isinstance(error, ProtocolError):
-            error = ProtocolError("bad_message", str(error))
+            faults = error.faults if isinstance(error, FaultsError) else None
+            error = ProtocolError("bad_message", str(error), faults=faults)
         if error.code == "closed":  # its body was cut off, or did not arrive: nothing has counted it yet
             with suppress(ProtocolError):
                 self._limits.take("requests", requests.client_site(request))

@@ -21,7 +21,7 @@ from geo_patrol.flight.flight import (
     Ending,
     Flight,
     Turn,
-    goals_text,
+    goals_of,
     move_words,
     points_text,
     result_text,
@@ -682,8 +682,7 @@ def _hint_record(challenge: Challenge, flight: Flight, solution: Solution) -> di
         challenge.save()
     text, best = solution.summary, challenge.best
     if not flight.turn and best is not None and rank(solution.flight) < best.rank(challenge.mission):
-        found = text.partition(",")[0]
-        text = f"{found}; a flight with {best.reached(challenge.mission)} is known"
+        text = f"leads to {solution.reached}; a flight with {best.reached(challenge.mission)} is known"
     return {"order": flight.order_text(solution.flight.order_codes[flight.turn]), "text": text}
 
 
@@ -752,9 +751,7 @@ def map_css() -> str:
 
 def _task(mission: Mission) -> str:
     """Return what a flight is to do; that there are advanced rules is said elsewhere."""
-    goals = [
-        goal for goal in goals_text(mission).removeprefix("Mission: ").split("; ") if goal not in ("", "advanced rules")
-    ]
+    goals = goals_of(mission)
     said = [f"Goals: {'; '.join(goals)}."] if goals else []
     surveying = [f"Survey: {SURVEYING}."] if mission.survey else []
     return " ".join([mission.description, *said, *surveying]).strip()

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from geo_patrol.base.errors import GeoPatrolError, show
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.base.validation import fault_message
+from geo_patrol.config import schema
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game.game import Game, Phase
 from geo_patrol.game.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
@@ -378,6 +379,15 @@ ErrorCode: TypeAlias = Literal[
 ]
 
 
+class Fault(Message):
+    """What is wrong with a value of a scenario."""
+
+    key: str
+    """Its dotted key."""
+    text: str
+    """What is wrong, to follow the key."""
+
+
 class Error(Message):
     """A message was refused; nothing has changed. After no_table, wrong_secret and closed the connection ends."""
 
@@ -386,6 +396,8 @@ class Error(Message):
     text: str
     retry_after: Annotated[float, Field(ge=0, le=MAX_RETRY_SECONDS)] | None = None
     """Seconds after which to send the message again, with too_many and not_saved."""
+    faults: list[Fault] | None = None
+    """Of a scenario: what ``text`` says of each value, at most twenty of them; null: it says something else."""
 
 
 class Left(Message):
@@ -417,17 +429,25 @@ class ProtocolError(GeoPatrolError):
         code: the code of the ``Error`` that answers it.
         text: what is wrong, and what would be right.
         retry_after: seconds after which to try again.
+        faults: what is wrong with each value of a scenario.
     """
 
-    def __init__(self, code: ErrorCode, text: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        code: ErrorCode,
+        text: str,
+        retry_after: float | None = None,
+        faults: Sequence[schema.Fault] | None = None,
+    ) -> None:
         super().__init__(text)
         self.code: ErrorCode = code
-        self.retry_after = retry_after
+        self.retry_after, self._faults = retry_after, faults
 
     @property
     def message(self) -> Error:
         """The answer."""
-        return Error(code=self.code, text=str(self), retry_after=self.retry_after)
+        faults = None if self._faults is None else [Fault(key=one.key, text=one.text) for one in self._faults]
+        return Error(code=self.code, text=str(self), retry_after=self.retry_after, faults=faults)
 
 
 def read_client_message(text: str | bytes) -> ClientMessage:

@@ -216,7 +216,8 @@ class AfterPage {
   async #practise() {
     const side = this.side ?? "alpha";
     const opponent = this.names[1 - SIDES.indexOf(side)];
-    const isAgent = opponent.includes(":") || opponent === "scripted";
+    const { seats } = await request(`/api/tables/${encodeURIComponent(this.table)}`);
+    const isAgent = seats[SIDES.find((one) => one !== side)].kind === "agent";
     const agent = isAgent && !this.last.ends.some(({ reason }) => reason === "failed") ? opponent : "level:webb";
     const { table, secrets } = await request(`/api/tables/${encodeURIComponent(this.table)}/practice`, { index: this.playback.index, side, agent });
     const game = { table, side, secret: secrets[side], isPractice: true };

@@ -13,7 +13,7 @@ async function request(path, body, signal) {
   const options = body === undefined ? { signal } : { method: "POST", body: JSON.stringify(body), signal };
   const response = await send(path, options, body === undefined ? PAUSES : []); // what a body asks for might be done twice
   const answer = await response.json().catch(() => ({ text: `The server answers ${response.status}.` }));
-  if (!response.ok) throw Object.assign(new Error(answer.text), { code: answer.code });
+  if (!response.ok) throw Object.assign(new Error(answer.text), { code: answer.code, faults: answer.faults });
   return answer;
 }
 

@@ -49,8 +49,8 @@ class GamesPage {
     const points = side === "alpha" ? state.score : [...state.score].reverse();
     const result = state.winner === null ? "Drawn" : state.winner === side ? "Won" : "Lost";
     const cast = new Cast(state.names, side);
-    const end = endText({ ends: state.reasons, outcomes: [] }, cast, state.turn).replace(/^in (turn \d+)/, "$1:");
-    const about = `${end}${isPractice ? " · practice" : ""}`;
+    const end = endText({ ends: state.reasons, outcomes: [] }, cast);
+    const about = `turn ${state.turn}: ${end}${isPractice ? " · practice" : ""}`;
     const opponent = opponentOf(game);
     const text = create("div", { class: "how" }, create("b", {}, result), create("span", {}, `${points.join(" to ")}, ${opponent}`, create("br"), create("span", { class: "soft" }, about)));
     const link = create("a", { class: "button", href: pageAddress("after", { table }), "aria-label": `Analysis: ${result} ${points.join(" to ")}, ${opponent}` }, "Analysis");

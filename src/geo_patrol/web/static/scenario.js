@@ -294,7 +294,7 @@ class ScenarioPage {
       const scenario = this.text.value;
       const answer = await request("/api/scenario", { scenario, changes, screen: screenKind() }).catch((error) => error);
       this.waiting -= 1;
-      if (answer instanceof Error) return void this.#refuse(answer.message, Object.keys(changes).length === 0);
+      if (answer instanceof Error) return void this.#refuse(answer, Object.keys(changes).length === 0);
       if (this.text.value !== scenario) return; // somebody has gone on typing: that is asked for next
       this.answer = answer;
       this.text.value = answer.scenario;
@@ -303,12 +303,11 @@ class ScenarioPage {
   }
 
   /** Says what is wrong beside the fields that are named, and whatever else; the board keeps what was right. */
-  #refuse(message, isTyped) {
+  #refuse({ message, faults }, isTyped) {
     this.#clearFaults();
-    const faults = message.split("\n").map((line) => line.replace(/^configuration:/, "").trim()).filter(Boolean);
-    const others = faults.filter((fault) => !this.#refuseField(fault));
+    const others = faults?.filter((fault) => !this.#refuseField(fault)).map(({ key, text }) => `${key} ${text}.`) ?? [message];
     if (isTyped) {
-      byId("faults").textContent = faults.join("\n");
+      byId("faults").textContent = message;
       this.text.setAttribute("aria-invalid", "true");
     } else this.notice.textContent = others.join(" ");
     byId("play").disabled = true;
@@ -316,11 +315,11 @@ class ScenarioPage {
   }
 
   /** Says a fault beside the field that it names; returns whether there is one. */
-  #refuseField(fault) {
-    const field = [...this.form.querySelectorAll("[data-key]")].find(({ dataset }) => fault.startsWith(`${dataset.key} `));
+  #refuseField({ key, text }) {
+    const field = [...this.form.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === key);
     if (field === undefined) return false;
     field.setAttribute("aria-invalid", "true");
-    field.after(create("span", { class: "fault", role: "alert" }, capitalized(fault.slice(field.dataset.key.length).trim())));
+    field.after(create("span", { class: "fault", role: "alert" }, capitalized(text)));
     return true;
   }
 

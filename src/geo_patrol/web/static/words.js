@@ -211,11 +211,12 @@ function verdict(moment, cast) {
   const own = SIDES.indexOf(first);
   const points = `${score[own]} to ${score[1 - own]}`;
   const result = winner === "draw" ? (cast.you ? "You drew" : "A draw") : `${cast.name(winner === first ? first : cast.you)} ${winner === first ? "won" : "lost"}`;
-  return capitalized(`${result}, ${points}: ${endText(moment, cast, turn)}.`);
+  return capitalized(`${result}, ${points}: in turn ${turn} ${endText(moment, cast)}.`);
 }
 
-function endText({ ends, outcomes }, cast, turn) {
-  if (ends.length === 2 && ends.every(({ reason }) => reason === "win_score")) return `in turn ${turn} both reached the score that wins`;
+/** Returns why a game ended. */
+function endText({ ends, outcomes }, cast) {
+  if (ends.length === 2 && ends.every(({ reason }) => reason === "win_score")) return "both reached the score that wins";
   const texts = ends.map(({ reason, side }) => {
     if (reason === "hva_destroyed") return destroyedText(side, outcomes, cast);
     if (reason === "hva_out_of_fuel") return `${cast.owner(side)} HVA ran out of fuel`;
@@ -226,7 +227,7 @@ function endText({ ends, outcomes }, cast, turn) {
     if (reason === "agreed") return "both agreed to a draw";
     return "the last turn was played";
   });
-  return `in turn ${turn} ${listed(texts)}`;
+  return listed(texts);
 }
 
 function destroyedText(side, outcomes, cast) {
