@@ -60,7 +60,7 @@ def test_attacks_stand_on_the_card_of_the_target_that_was_ordered():
         (alpha(1), "hit", bravo(2)),
         (alpha(3), "hit", bravo(4)),
     ]
-    assert hva.guards_text == "guards 2, 4, 5 drew 2 of 2 attacks"
+    assert hva.note == "guards 2, 4, 5 drew 2 of 2 attacks"
     assert (patrol.target, patrol.result) == (alpha(7), "lost")
     assert [(one.attacker, one.action, one.result) for one in patrol.attacks] == [
         (bravo(1), "shoot", "miss"),
@@ -68,6 +68,16 @@ def test_attacks_stand_on_the_card_of_the_target_that_was_ordered():
     ]
     assert (rammer.target, rammer.result) == (bravo(6), "lost")  # by its own collision
     assert [(one.attacker, one.probability, one.result) for one in rammer.attacks] == [(alpha(4), None, "void")]
+    assert (patrol.note, rammer.note) == ("", "collided with 7")
+
+
+def test_a_card_says_how_its_target_was_lost_if_no_attack_on_it_succeeded():
+    missed, own = attack("shoot", alpha(2), bravo(6), success=False), attack("collide", bravo(6), alpha(4))
+    hit = attack("shoot", alpha(3), bravo(6))
+    (card,) = [card for card in cards((missed, own)) if card.target == bravo(6)]
+    assert ([one.result for one in card.attacks], card.result, card.note) == (["miss"], "lost", "collided with 4")
+    assert [card.note for card in cards((missed, hit, own))] == ["", ""]
+    assert [card.note for card in cards((missed, own), resolved=1)] == ["", ""]
 
 
 def test_results_are_told_beat_by_beat():
@@ -80,7 +90,7 @@ def test_results_are_told_beat_by_beat():
 def test_a_guarded_hva_that_nobody_attacked_comes_last():
     first, last = cards((guarding(alpha(1), None), attack("shoot", alpha(2), bravo(9))))
     assert first.target == bravo(9)
-    assert (last.target, last.result, last.guards_text) == (alpha(0), "safe", "guard 1: no attack")
+    assert (last.target, last.result, last.note) == (alpha(0), "safe", "guard 1: no attack")
 
 
 def test_every_beat_takes_as_long_but_all_of_them_six_seconds_at_most():

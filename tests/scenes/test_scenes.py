@@ -9,17 +9,18 @@ import sys
 from xml.etree import ElementTree as ET
 
 import pytest
-from positions import PICTURES, snapshot_of
+from positions import PICTURES, moves, shots, snapshot_of
 
 from geo_patrol import Game, load_config
 from geo_patrol.base.board import ring_of
 from geo_patrol.drawing.painter import paint_drawing
 from geo_patrol.drawing.shapes import Box, Polygon, Rect, Text, Use
 from geo_patrol.drawing.svg import svg_text
-from geo_patrol.game.notation import Order, Satellite, SatelliteId
+from geo_patrol.game.notation import Order, Satellite, SatelliteId, read_settled
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.play.lesson import GameLesson, LessonSession
 from geo_patrol.play.order_entry import OrderEntry
+from geo_patrol.play.text_game import game_text
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import make_layout, middle_angle
@@ -63,6 +64,33 @@ def test_one_drawing_is_plain_data_svg_and_pixels(name):
 def test_a_single_position_needs_no_window():
     texts = [shape.text for shape in picture(Game("case1", seed=1)).shapes if hasattr(shape, "text")]
     assert {"MOVEMENT", "TURN 1 OF 50", "SCORE", "prograde"} <= set(texts)
+
+
+@pytest.mark.parametrize(
+    ("settled", "result", "reason"),
+    [
+        ("resigned (alpha)", "BRAVO WINS", "alpha resigned"),
+        ("failed (bravo)", "ALPHA WINS", "bravo's agent failed"),
+        ("agreed", "DRAW", "draw agreed"),
+    ],
+)
+@pytest.mark.parametrize(
+    "make", [lambda: Timeline(Game("case1", seed=1)), moves, shots], ids=["start", "moves", "shots"]
+)
+def test_the_end_of_a_game_that_was_not_played_on_shows_its_result(make, settled, result, reason):
+    timeline = make()
+    timeline.settled = read_settled(settled)
+    last = timeline.snapshot(-1)
+    assert {result, reason} <= texts_of(picture(last))
+    if last.last_phase is not None:
+        assert result not in texts_of(picture(last, 0.99)) | texts_of(picture(timeline.snapshot(0)))
+    assert f"{result.lower()}: {settled}" in "".join(
+        game_text(timeline[0], timeline.phases, ("a", "b"), timeline.settled)
+    )
+
+
+def texts_of(drawing):
+    return {shape.text for shape in drawing.shapes if isinstance(shape, Text)}
 
 
 def test_an_empty_goal_shows_its_number():

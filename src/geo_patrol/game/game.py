@@ -198,6 +198,11 @@ class Game:
         return winners.get(int(self._games.winner[0]))
 
     @property
+    def result(self) -> notation.Result | None:
+        """Winner and reasons when the game has ended; None while it goes on."""
+        return notation.Result(self.winner, self.reasons) if self.is_over else None
+
+    @property
     def returns(self) -> dict[Side, int]:
         """Outcome of the game for each side: 1 won, -1 lost, 0 drawn or not finished (see ``is_over``)."""
         return dict(zip(SIDES, self._games.returns[0].tolist(), strict=True))

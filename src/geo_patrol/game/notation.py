@@ -8,7 +8,7 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,6 +255,11 @@ class EndReason:
         """Who wins where it ends a game that the rules would let go on: the other side; None for a draw."""
         return None if self.side is None else enemy_of(self.side)
 
+    @property
+    def result(self) -> "Result":
+        """The result where it ends a game that the rules would let go on."""
+        return Result(self.settled_for, (self,))
+
     def __str__(self) -> str:
         return self.reason if self.side is None else f"{self.reason} ({self.side})"
 
@@ -262,6 +267,23 @@ class EndReason:
     def in_words(self) -> str:
         """The reason for people, such as "alpha's HVA destroyed"."""
         return _REASON_WORDS[self.reason].format(side=self.side)
+
+
+class Result(NamedTuple):
+    """How a game ended.
+
+    Attributes:
+        winner: who won; None for a draw.
+        reasons: why it ended.
+    """
+
+    winner: Side | None
+    reasons: tuple[EndReason, ...]
+
+    @property
+    def in_words(self) -> str:
+        """The reasons for people."""
+        return ", ".join(one.in_words for one in self.reasons)
 
 
 _REASON_WORDS = {

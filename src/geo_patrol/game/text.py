@@ -9,7 +9,7 @@ from typing import Protocol
 from geo_patrol.base.board import azimuth_of, ring_of, sector_at
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.game.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
+from geo_patrol.game.notation import Outcome, PhaseName, Result, Satellite, SatelliteId
 
 _VISIBLE_RINGS = 5
 """Boards up to this ring are drawn round; further out there is no room for the letters."""
@@ -27,11 +27,7 @@ class SupportsText(Protocol):
     @property
     def phase(self) -> PhaseName: ...
     @property
-    def is_over(self) -> bool: ...
-    @property
-    def reasons(self) -> tuple[EndReason, ...]: ...
-    @property
-    def winner(self) -> Side | None: ...
+    def result(self) -> Result | None: ...
     @property
     def scores(self) -> dict[Side, int]: ...
     @property
@@ -41,25 +37,27 @@ class SupportsText(Protocol):
     def satellites(self, side: Side) -> tuple[Satellite, ...]: ...
 
 
-def position_text(game: SupportsText, *, with_sectors: bool = False) -> str:
-    """Return a whole position: heading, board (perhaps with the numbers of its sectors) and both fleets."""
-    return f"{heading_text(game)}\n\n{board_text(game, with_sectors=with_sectors)}\n\n{fleets_text(game)}"
+def position_text(game: SupportsText, *, with_sectors: bool = False, result: Result | None = None) -> str:
+    """Return a whole position: heading, board (perhaps with the numbers of its sectors) and both fleets.
+
+    Args:
+        game: the position.
+        with_sectors: whether the board has the numbers of its sectors.
+        result: how the game ended there where the rules would let it go on.
+    """
+    return f"{heading_text(game, result)}\n\n{board_text(game, with_sectors=with_sectors)}\n\n{fleets_text(game)}"
 
 
-def reasons_text(game: SupportsText) -> str:
-    """Return in words why a game ended."""
-    return ", ".join(one.in_words for one in game.reasons)
-
-
-def heading_text(game: SupportsText) -> str:
+def heading_text(game: SupportsText, result: Result | None = None) -> str:
     """Return title, turn, phase and score in a line, "~" before an estimate; for a finished game, how it ended."""
     estimated = {one.side for one in game.out_of_sight}
     scores = ", ".join(f"{side} {'~' * (side in estimated)}{score}" for side, score in game.scores.items())
     line = f"{game.config.title} | turn {game.turn}, {game.phase} | score {scores}"
-    if not game.is_over:
+    result = result or game.result
+    if result is None:
         return line
-    result = "draw" if game.winner is None else f"{game.winner} wins"
-    return f"{line} | {result}: {', '.join(map(str, game.reasons))}"
+    won = "draw" if result.winner is None else f"{result.winner} wins"
+    return f"{line} | {won}: {', '.join(map(str, result.reasons))}"
 
 
 def board_text(game: SupportsText, *, with_sectors: bool = False) -> str:

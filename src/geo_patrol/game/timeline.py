@@ -9,7 +9,7 @@ from typing import TypeAlias, overload
 
 from geo_patrol.base.sides import Side
 from geo_patrol.game.game import Game, Phase
-from geo_patrol.game.notation import EndReason, Order, Outcome
+from geo_patrol.game.notation import EndReason, Order, Outcome, Result
 
 BothOrders: TypeAlias = tuple[tuple[Order, ...], tuple[Order, ...]]
 """Orders of alpha and of bravo, without noops."""
@@ -38,6 +38,7 @@ class Snapshot:
         outcomes_turn: the turn of that engagement; 0 before the first one.
         outcomes_orders: the orders of that engagement, where they are known.
         names: who plays alpha and bravo; empty names are not shown.
+        result: how the game ended there; None if it goes on.
     """
 
     game: Game
@@ -47,12 +48,13 @@ class Snapshot:
     outcomes_turn: int = 0
     outcomes_orders: BothOrders = NO_ORDERS
     names: tuple[str, str] = ("", "")
+    result: Result | None = None
 
     @classmethod
     def of(cls, game: Game) -> "Snapshot":
         """Return the snapshot of a bare position: its past is not known but for its last outcomes."""
         turn = turns_played(game) if game.outcomes or game.phase == "movement" else 0
-        return cls(game, scores=(score_point(game),), outcomes=game.outcomes, outcomes_turn=turn)
+        return cls(game, scores=(score_point(game),), outcomes=game.outcomes, outcomes_turn=turn, result=game.result)
 
 
 def turns_played(game: Game) -> int:
@@ -116,14 +118,19 @@ class Timeline(Sequence[Game]):
         return self._games[-1].is_over or self.settled is not None
 
     @property
+    def result(self) -> Result | None:
+        """How the game ended; None while it goes on."""
+        return self._games[-1].result if self.settled is None else self.settled.result
+
+    @property
     def winner(self) -> Side | None:
         """Who won; None for a draw, and while the game goes on."""
-        return self._games[-1].winner if self.settled is None else self.settled.settled_for
+        return None if self.result is None else self.result.winner
 
     @property
     def reasons(self) -> tuple[EndReason, ...]:
         """Why the game ended; empty while it goes on."""
-        return self._games[-1].reasons if self.settled is None else (self.settled,)
+        return () if self.result is None else self.result.reasons
 
     def snapshot(self, index: int) -> Snapshot:
         """Return what a picture of a position shows, reached by the phase before it.
@@ -144,6 +151,7 @@ class Timeline(Sequence[Game]):
             outcomes_turn=last.turn if last else 0,
             outcomes_orders=last.orders if last else NO_ORDERS,
             names=self.names,
+            result=self.result if i == len(self) - 1 else None,
         )
 
     def last_engagement(self, index: int) -> Phase | None:

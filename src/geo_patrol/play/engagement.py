@@ -63,18 +63,20 @@ class TargetCard(NamedTuple):
         result: "safe" or "lost"; "" before that is known.
         attacks: the attacks on it, in the order in which they were resolved.
         guards: the satellites that guarded it.
+        collided_with: the enemy in a collision with which it was lost, where no attack on it succeeded.
     """
 
     target: SatelliteId
     result: str
     attacks: tuple[Attack, ...]
     guards: tuple[SatelliteId, ...]
+    collided_with: SatelliteId | None
 
     @property
-    def guards_text(self) -> str:
-        """What the guards did, in a sentence; empty without guards."""
+    def note(self) -> str:
+        """What the guards did, or how it was lost if not by an attack; otherwise empty."""
         if not self.guards:
-            return ""
+            return "" if self.collided_with is None else f"collided with {self.collided_with.short.removeprefix('P')}"
         names = f"guard{'s' * (len(self.guards) > 1)} {', '.join(str(guard.number) for guard in self.guards)}"
         if not self.attacks:
             return f"{names}: no attack"
@@ -119,7 +121,9 @@ def cards(
             if order.target is not None and actor not in done:
                 void = Attack(actor, order.action, None, "void" if is_over else "", drawn.get(actor))
                 attacks.setdefault(SatelliteId(enemy_of(side), order.target), []).append(void)
-    lost = destroyed(one for one in outcomes if id(one) in known)
+    hits = [one for one in outcomes if one.action != "guard" and one.success and id(one) in known]
+    lost, hit = destroyed(hits), {one.target for one in hits}
+    collided = {one.actor: one.target for one in hits if one.action == "collide" and one.actor not in hit}
     targets = {**attacks, **guards}
     ranked = sorted(targets, key=lambda one: (one not in attacks, one.number > 0, one.side, one.number))
     return [
@@ -128,6 +132,7 @@ def cards(
             "lost" if target in lost else "safe" if is_over else "",
             tuple(attacks.get(target, ())),
             tuple(sorted(guards.get(target, ()))),
+            collided.get(target),
         )
         for target in ranked
     ]

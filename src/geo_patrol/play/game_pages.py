@@ -250,12 +250,12 @@ def last_turn_tab(turn: int, changes: Sequence[ScoreChange], outcomes: Sequence[
 
 
 def result_tab(timeline: Timeline) -> Tab:
-    """Return who won a game, why, and how the scores came about."""
-    winner, game = timeline.winner, timeline[-1]
-    result = "Draw" if winner is None else f"{winner.capitalize()} wins"
+    """Return who won a game that is over, why, and how the scores came about."""
+    result, game = timeline.result, timeline[-1]
+    assert result is not None
+    won = "Draw" if result.winner is None else f"{result.winner.capitalize()} wins"
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
-    reasons = ", ".join(one.in_words for one in timeline.reasons)
-    lines = [PageLine(f"{result} in turn {game.turn}, {score}: {reasons}")]
+    lines = [PageLine(f"{won} in turn {game.turn}, {score}: {result.in_words}")]
     for side, sums in zip(SIDES, score_sums(timeline), strict=True):
         lines += _score_lines(side, sums)
     return Tab("Result", tuple(lines))

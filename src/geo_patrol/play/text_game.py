@@ -25,8 +25,18 @@ from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.drawing.sheet import PageLine
 from geo_patrol.engine import state
 from geo_patrol.game.game import Game, Phase
-from geo_patrol.game.notation import ENGAGEMENTS, MOVES, EndReason, Order, Outcome, Satellite, order_codes, short_name
-from geo_patrol.game.text import outcomes_text, position_text, reasons_text
+from geo_patrol.game.notation import (
+    ENGAGEMENTS,
+    MOVES,
+    EndReason,
+    Order,
+    Outcome,
+    Result,
+    Satellite,
+    order_codes,
+    short_name,
+)
+from geo_patrol.game.text import outcomes_text, position_text
 from geo_patrol.play.advice import Hint, find_hint
 from geo_patrol.play.game_pages import (
     aim_tab,
@@ -142,7 +152,8 @@ def game_text(
     for phase in phases:
         yield ("\n" if phase.name == "movement" else "") + phase_text(phase)
         game = phase.after
-    yield f"\n{position_text(game)}\n\n{result_text(game, *names, settled)}\n"
+    result = game.result if settled is None else settled.result
+    yield f"\n{position_text(game, result=result)}\n\n{result_text(game, names, result)}\n"
 
 
 def phase_text(phase: Phase) -> str:
@@ -169,15 +180,13 @@ def orders_text(side: str, orders: Sequence[Order]) -> str:
     return textwrap.fill(f"{side}: {listed}", WIDTH, initial_indent="    ", subsequent_indent=" " * 11)
 
 
-def result_text(game: Game, alpha: str, bravo: str, settled: EndReason | None = None) -> str:
+def result_text(game: Game, names: tuple[str, str], result: Result | None) -> str:
     """Return the winner, turn, score and reasons; of an unfinished game, its turn, phase and score."""
     score = f"{game.scores['alpha']} to {game.scores['bravo']}"
-    if not game.is_over and settled is None:
+    if result is None:
         return f"Not played to its end: turn {game.turn}, {game.phase}, {score}"
-    names = {"alpha": alpha, "bravo": bravo}
-    winner, reasons = (game.winner, game.reasons) if settled is None else (settled.settled_for, (settled,))
-    result = "Draw" if winner is None else f"{names[winner]} ({winner}) wins"
-    return f"{result} in turn {game.turn}, {score}: {', '.join(map(str, reasons))}"
+    won = "Draw" if result.winner is None else f"{names[SIDES.index(result.winner)]} ({result.winner}) wins"
+    return f"{won} in turn {game.turn}, {score}: {', '.join(map(str, result.reasons))}"
 
 
 Command: TypeAlias = Literal["undo", "again", "hint", "take", "board", "orders", "help", "quit"]
@@ -339,9 +348,9 @@ def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
     ]
     if game.outcomes and not phases:
         lines += ["Last engagement:", *_outcome_lines(game.outcomes)]
-    if game.is_over:
-        result = {side: "you win", enemy: "the enemy wins", None: "a draw"}[game.winner]
-        lines.append(f"The game is over: {result}, {reasons_text(game)}.")
+    if game.result is not None:
+        won = {side: "you win", enemy: "the enemy wins", None: "a draw"}[game.result.winner]
+        lines.append(f"The game is over: {won}, {game.result.in_words}.")
     return "\n".join(lines)
 
 
@@ -724,7 +733,9 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
             console.write(f"\n{phase_text(phase)}")
         else:  # told to each person in turn
             told = {side: f"{told[side]}\n{phase_text(phase.seen_by(side))}\n" for side in people}
-    console.write(f"\n{position_text(live.game)}\n\n{result_text(live.game, *live.timeline.names)}")
+    console.write(
+        f"\n{position_text(live.game)}\n\n{result_text(live.game, live.timeline.names, live.timeline.result)}"
+    )
 
 
 def _board(game: Game) -> str:

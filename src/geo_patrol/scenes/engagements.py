@@ -173,9 +173,9 @@ class _CardStyle(NamedTuple):
         """Return how many attacks fit in a line of a card of a width."""
         return max((width - self.first) // self.step, 1)
 
-    def height(self, lines: int, has_guards: bool) -> int:
+    def height(self, lines: int, has_note: bool) -> int:
         """Return the height of a card."""
-        return lines * (self.token + round(1.5 * self.label)) + 2 * self.padding + has_guards * round(1.4 * self.label)
+        return lines * (self.token + round(1.5 * self.label)) + 2 * self.padding + has_note * round(1.4 * self.label)
 
 
 def card_shapes(layout: Layout, snapshot: Snapshot, resolved: int | None = None) -> Iterator[Shape]:
@@ -244,9 +244,9 @@ def _lay_out(layout: Layout, style: _CardStyle, space: Rect, told: list[TargetCa
     lines: list[list[tuple[int, int]]] = []  # widths and heights
     for card in told:
         count = min(len(card.attacks), style.per_line(space.width - style.padding))
-        words = layout.text_width(card.guards_text, style.label)
+        words = layout.text_width(card.note, style.label)
         width = min(max(style.first + count * style.step, words + style.padding) + style.padding, space.width)
-        height = style.height(-(-len(card.attacks) // max(count, 1)) or 1, bool(card.guards))
+        height = style.height(-(-len(card.attacks) // max(count, 1)) or 1, bool(card.note))
         if not lines or sum(w + gap for w, _ in lines[-1]) + width > space.width:
             lines.append([])
         lines[-1].append((width, height))
@@ -275,9 +275,9 @@ def _card(layout: Layout, style: _CardStyle, card: TargetCard, rect: Rect, lost:
             y + i // per_line * (style.token + round(1.5 * style.label)),
         )
         yield from _attack(style, attack, center, below, lost)
-    if card.guards:
+    if card.note:
         place = rect.left + style.padding, rect.bottom - style.padding - 0.45 * style.label
-        words = layout.fitted(card.guards_text, style.label, rect.width - 2 * style.padding)
+        words = layout.fitted(card.note, style.label, rect.width - 2 * style.padding)
         yield Text(place, words, style.label, theme.SOFT)
 
 

@@ -8,8 +8,7 @@ from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.toml_files import largest
 from geo_patrol.drawing.shapes import Circle, Point, Polyline, Rect, Shape, Symbol, Text, TextAnchor, Use, box
 from geo_patrol.game.game import Game
-from geo_patrol.game.notation import Satellite
-from geo_patrol.game.text import reasons_text
+from geo_patrol.game.notation import Result, Satellite
 from geo_patrol.game.timeline import ScorePoint
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import Layout
@@ -21,14 +20,17 @@ _MAX_POINTS = 400
 """A long game is thinned to so many points."""
 
 
-def header_shapes(layout: Layout, game: Game, names: tuple[str, str], phase: str) -> Iterator[Shape]:
-    """Draw title, turn, phase and score.
+def header_shapes(
+    layout: Layout, game: Game, names: tuple[str, str], phase: str, result: Result | None
+) -> Iterator[Shape]:
+    """Draw title, turn, score, and the phase or the result.
 
     Args:
         layout: layout of the picture.
         game: the position whose score is shown.
         names: who plays alpha and bravo.
         phase: name of the phase.
+        result: how the game ended; None if it goes on.
     """
     header = layout.header
     normal, huge = layout.text_size("normal"), layout.text_size("huge")
@@ -43,25 +45,26 @@ def header_shapes(layout: Layout, game: Game, names: tuple[str, str], phase: str
         is_estimated = any(one.side == side for one in game.out_of_sight)
         score = f"~{game.scores[side]}" if is_estimated else str(game.scores[side])
         yield Text((x, y), score, huge, theme.SIDES_BRIGHT[side], anchor)
-    yield from _phase(layout, game, phase, y)
-    yield from _names(layout, game, names)
+    yield from _phase(layout, phase, result, y)
+    yield from _names(layout, game, names, result)
 
 
-def _phase(layout: Layout, game: Game, phase: str, y: int) -> Iterator[Shape]:
-    if not game.is_over:
+def _phase(layout: Layout, phase: str, result: Result | None, y: int) -> Iterator[Shape]:
+    if result is None:
         size, text, color = layout.text_size("normal"), phase.upper(), theme.TEXT
-    elif game.winner is None:
+    elif result.winner is None:
         size, text, color = layout.text_size("large"), "DRAW", theme.TEXT
     else:
-        size, text, color = layout.text_size("large"), f"{game.winner.upper()} WINS", theme.SIDES_BRIGHT[game.winner]
+        winner = result.winner
+        size, text, color = layout.text_size("large"), f"{winner.upper()} WINS", theme.SIDES_BRIGHT[winner]
     center = layout.header.center[0], y
     rect = Rect.anchored(layout.measure(text, size), "center", center).inflated(size * 1.6, size * 0.7)
-    edge = color if game.is_over else None
+    edge = None if result is None else color
     yield box(rect, theme.CARD_BRIGHT, edge, layout.stroke(1.5), rect.height // 2)
     yield Text(rect.center, text, size, color, "center")
 
 
-def _names(layout: Layout, game: Game, names: tuple[str, str]) -> Iterator[Text]:
+def _names(layout: Layout, game: Game, names: tuple[str, str], result: Result | None) -> Iterator[Text]:
     header = layout.header
     size, line = layout.text_size("small"), layout.line_height("normal")
     edges = header.left, header.right
@@ -70,8 +73,8 @@ def _names(layout: Layout, game: Game, names: tuple[str, str]) -> Iterator[Text]
         text = layout.fitted(f"{side}, {name}" if name else side, size, round(header.width * 0.36))
         yield Text((x, y), text, size, theme.SOFT, anchor)
     below = header.bottom - line * 0.45
-    if game.is_over:
-        text = layout.fitted(reasons_text(game), size, header.width)
+    if result is not None:
+        text = layout.fitted(result.in_words, size, header.width)
         yield Text((header.center[0], below), text, size, theme.TEXT, "center")
         return
     for side, x, anchor in zip(SIDES, edges, _ANCHORS, strict=True):

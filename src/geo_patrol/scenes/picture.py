@@ -10,6 +10,7 @@ from geo_patrol.drawing.shapes import Drawing, Shape, box
 from geo_patrol.drawing.sheet import TextMeasure
 from geo_patrol.drawing.svg import svg_text
 from geo_patrol.game.game import Game
+from geo_patrol.game.notation import Result
 from geo_patrol.game.timeline import Snapshot
 from geo_patrol.play.engagement import TargetCard
 from geo_patrol.scenes import theme
@@ -36,23 +37,27 @@ class PanelState(NamedTuple):
         key: number of beats whose results show.
         is_scored: the score is that after the phase.
         phase: name of the phase.
+        result: how the game has ended; None if it goes on.
     """
 
     is_turning: bool
     key: int
     is_scored: bool
     phase: str
+    result: Result | None
 
     @classmethod
     def at(cls, motion: Motion, clock: Clock) -> "PanelState":
         """Return the state at a time of a phase."""
-        last, is_done = motion.snapshot.last_phase, clock.beat == len(motion.beats)
-        if last is None or (is_done and clock.drift >= 1):
-            phase = motion.snapshot.game.phase
+        snapshot, is_done = motion.snapshot, clock.beat == len(motion.beats)
+        last, has_arrived = snapshot.last_phase, is_done and clock.drift >= 1
+        if last is None or has_arrived:
+            phase = snapshot.game.phase
         else:
             phase = "drift" if is_done and motion.has_drifted else last.name
         is_scored = clock.drift >= 0.5 if motion.has_drifted else clock.key == len(motion.beats)
-        return cls(clock.is_drifting, clock.key, is_scored, phase)
+        is_told = last is None or has_arrived or (is_scored and snapshot.game.is_over)
+        return cls(clock.is_drifting, clock.key, is_scored, phase, snapshot.result if is_told else None)
 
 
 def picture(
@@ -100,7 +105,7 @@ def panel_shapes(layout: Layout, motion: Motion, state: PanelState) -> Iterator[
     if not state.is_turning:
         satellites = motion.satellites(state.key, has_drifted=state.is_scored)
         yield from ground_shapes(layout, satellites, shown.sectors_in_sight)
-    yield from header_shapes(layout, shown, snapshot.names, state.phase)
+    yield from header_shapes(layout, shown, snapshot.names, state.phase, state.result)
     yield from fleet_shapes(layout, motion.key(state.key))
     resolved = state.key if motion.beats and motion.beats[0] else None
     yield from card_shapes(layout, snapshot, resolved)

@@ -336,12 +336,12 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
     """
     snapshot, engagement = timeline.snapshot(index), timeline.last_engagement(index)
     game, last = snapshot.game, snapshot.last_phase
-    is_over = timeline.is_complete and game is timeline[-1]
+    result = snapshot.result
     return {
         "turn": game.turn,
-        "phase": "over" if is_over else game.phase,
-        "winner": (timeline.winner or "draw") if is_over else None,
-        "ends": [{"reason": one.reason, "side": one.side} for one in timeline.reasons] if is_over else [],
+        "phase": game.phase if result is None else "over",
+        "winner": None if result is None else result.winner or "draw",
+        "ends": [] if result is None else [{"reason": one.reason, "side": one.side} for one in result.reasons],
         "score": [game.scores[side] for side in SIDES],
         "goal": [game.goal_points[side] for side in SIDES],
         "goals": [game.goals[side] for side in SIDES],
@@ -350,7 +350,7 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
         "outcomes": [_outcome(outcome) for outcome in snapshot.outcomes],
         "outcomesTurn": snapshot.outcomes_turn,
         "changes": [] if engagement is None else [_change(one) for one in score_changes(engagement)],
-        "sums": [one._asdict() for one in score_sums(timeline)] if is_over else [],
+        "sums": [one._asdict() for one in score_sums(timeline)] if result is not None else [],
         "engaged": last is not None and bool(last.outcomes),
         **encoder.frames(snapshot),
     }

@@ -53,6 +53,7 @@ class Viewer:
             scores=tuple(self._scores),
             outcomes=game.outcomes if was_engagement else last.outcomes,
             outcomes_turn=last.game.turn if was_engagement else last.outcomes_turn,
+            result=game.result,
         )
 
     def array(self) -> NDArray[np.uint8]:

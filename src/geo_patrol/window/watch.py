@@ -389,7 +389,9 @@ class WatchWindow:
         engagement = self.playback.timeline.last_engagement(self.playback.index)
         changes = () if engagement is None else score_changes(engagement)
         last_turn = last_turn_tab(snapshot.outcomes_turn, changes, snapshot.outcomes)
-        self.page = Page((result_tab(self.playback.timeline), last_turn) if snapshot.game.is_over else (last_turn,))
+        self.page = Page(
+            (result_tab(self.playback.timeline), last_turn) if snapshot.result is not None else (last_turn,)
+        )
 
 
 def _key_text(key: str) -> str:
