@@ -127,7 +127,7 @@ def make_play_outs(batch: int) -> Workload:
     import geo_patrol
 
     game = geo_patrol.Game("geo_patrol", seed=7)
-    return Workload(lambda: game.repeat(batch).reseed(1).play_out(), env_steps=batch)
+    return Workload(lambda: game.repeat(batch).reseed(1).play_randomly(), env_steps=batch)
 
 
 def make_game_play_out(_: int) -> Workload:
@@ -425,7 +425,7 @@ _ALL = [
     ),
     _game(
         "play-outs",
-        "Games.play_out, random",
+        "Games.play_randomly",
         includes="copies of the first position, random streams, legal sampling and rules to the end of all games",
         make=make_play_outs,
         batch=BATCH,

@@ -14,7 +14,7 @@ from geo_patrol import load_config
 from geo_patrol.engine.observe import ENCODINGS, observation_bounds
 from geo_patrol.engine.state import GUARD, NUM_SIDES, ORDERS, SATELLITES
 from geo_patrol.envs.episodes import Episodes
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "fuzz.py"
 

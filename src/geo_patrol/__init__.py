@@ -13,6 +13,7 @@ from geo_patrol.envs.registration import environment_id, register_environments
 if TYPE_CHECKING:
     from geo_patrol.adapters.sb3 import make_sb3_vec as make_sb3_vec
     from geo_patrol.agents import Agent, agent_names, make_agent
+    from geo_patrol.agents.playing import play_out
     from geo_patrol.base.errors import (
         AgentError,
         ConfigError,
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
         play_sprt,
         play_tournament,
     )
-    from geo_patrol.game.game import Game, OutcomeDistribution, Phase
-    from geo_patrol.game.games import Games
+    from geo_patrol.game.game import Game, Games, OutcomeDistribution, Phase
     from geo_patrol.game.notation import EndReason, Order, Outcome, Satellite, SatelliteId, read_reasons
     from geo_patrol.replays import Recorder, Replay, ReplayReader, read_replay
     from geo_patrol.solving import GameSolution, solve
@@ -84,6 +84,7 @@ __all__ = [
     "make_vec",
     "observation_names",
     "play_match",
+    "play_out",
     "play_sprt",
     "play_study",
     "play_sweep",
@@ -97,6 +98,7 @@ __all__ = [
 
 _MODULES = {
     "geo_patrol.agents": ("Agent", "agent_names", "make_agent"),
+    "geo_patrol.agents.playing": ("play_out",),
     "geo_patrol.config.schema": ("GameConfig",),
     "geo_patrol.engine.observe": ("observation_names",),
     "geo_patrol.envs.vector": ("make_vec",),
@@ -120,8 +122,7 @@ _MODULES = {
         "RecordingError",
         "SolvingError",
     ),
-    "geo_patrol.game.game": ("Game", "OutcomeDistribution", "Phase"),
-    "geo_patrol.game.games": ("Games",),
+    "geo_patrol.game.game": ("Game", "Games", "OutcomeDistribution", "Phase"),
     "geo_patrol.game.notation": ("EndReason", "Order", "Outcome", "Satellite", "SatelliteId", "read_reasons"),
     "geo_patrol.replays": ("Recorder", "Replay", "ReplayReader", "read_replay"),
     "geo_patrol.training.responses": ("ExploitResult", "exploit"),

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from geo_patrol import Games, make_agent, observation_names, preset_names
+from geo_patrol import Games, make_agent, observation_names, play_out, preset_names
 from geo_patrol.agents.scripted.script import check_observations
 
 
@@ -50,7 +50,7 @@ def real_observations():
 
 def test_observations_as_they_come_are_read_by_all():
     for preset in preset_names():
-        for games in (Games(preset, 2, seed=1), Games(preset, 2, seed=1).play_out("raider", "scripted", 9)):
+        for games in (Games(preset, 2, seed=1), play_out(Games(preset, 2, seed=1), "raider", "scripted", max_phases=9)):
             seen = games.observe("tokens").reshape(4, -1)
             assert check_observations(seen, 4).tolist() == seen[:, :249].tolist()
 
@@ -105,11 +105,11 @@ def test_keys_that_agents_cannot_read(name, keys):
 
 PLAY_ANY_MASKS = """
 import numpy as np
-from geo_patrol import Games, make_agent
+from geo_patrol import Games, make_agent, play_out
 
 generator = np.random.default_rng(0)
 for phases in (0, 1, 8, 9):
-    games = Games("geo_patrol", 2, seed=3).play_out("raider", "raider", max_phases=phases)
+    games = play_out(Games("geo_patrol", 2, seed=3), "raider", "raider", max_phases=phases)
     for name in ("scripted", "raider", "turtle"):
         for chance in (0.1, 1.0):
             masks = (generator.random((4, 11, 28)) < chance).astype(np.int8)

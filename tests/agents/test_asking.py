@@ -4,10 +4,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from geo_patrol import AgentError, Games, make_vec, play_match
+from geo_patrol import AgentError, Games, make_vec, play_match, play_out
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.isolation.agent import IsolatedAgent
-from geo_patrol.agents.playing import play_out
 from geo_patrol.agents.protocol import compute_actions, is_stateless
 from geo_patrol.config.presets import load_config
 from geo_patrol.envs.single import SoloGeoPatrol
@@ -88,7 +87,7 @@ def in_match(agent):
 
 
 def in_play_out(agent):
-    play_out(Games("geo_patrol", 2, seed=0), agent, IdleAgent(), 2)
+    play_out(Games("geo_patrol", 2, seed=0), agent, IdleAgent(), max_phases=2)
 
 
 def in_gymnasium(agent):

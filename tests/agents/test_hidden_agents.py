@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from positions import elsewhere
 
-from geo_patrol import Game, Games, SolvingError, make_agent, play_match
+from geo_patrol import Game, Games, SolvingError, make_agent, play_match, play_out
 from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.agents.protocol import compute_actions
 from geo_patrol.play.text_game import TextAgent
@@ -30,7 +30,7 @@ def test_planners_get_what_their_side_knows():
     peeker, games = Peeker(), Games(CONFIG, 3, seed=1)
     while games.turn.max() < 4:
         before = games.copy()
-        games.play_out(peeker, "raider", max_phases=1)
+        play_out(games, peeker, "raider", max_phases=1)
         for game, (given, side) in zip((before[i] for i in range(3)), peeker.games, strict=True):
             assert side == 0
             assert not given.hides_enemies
@@ -49,7 +49,7 @@ def test_agents_play(name):
 
 def midgame():
     """Return a game in a movement phase in which alpha sees some of bravo's satellites."""
-    game = Games(CONFIG, 1, seed=3).play_out("idle", "scripted", max_phases=6)[0]
+    game = play_out(Games(CONFIG, 1, seed=3), "idle", "scripted", max_phases=6)[0]
     assert 0 < len(game.seen_by("alpha").out_of_sight) < 11
     return game
 

@@ -9,7 +9,7 @@ from geo_patrol.agents.isolation import agent as isolation
 from geo_patrol.agents.isolation.agent import IsolatedAgent
 from geo_patrol.agents.protocol import compute_actions, copy_games, is_planner
 from geo_patrol.envs.single import SoloGeoPatrol
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.play.live import LiveGame
 
 

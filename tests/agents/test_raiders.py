@@ -9,7 +9,7 @@ from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgen
 from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
 from geo_patrol.base.board import sector_at
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, NUM_SIDES, SHOOT
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 COSTS = (5, 5, 10, 10)
 SCRIPTS = ["turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]

@@ -14,7 +14,7 @@ from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, NUM_SIDES, RULES, SATELLITES, records
 from geo_patrol.engine.turn import destination
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 
 def masks_of(games: Games) -> NDArray[np.int8]:

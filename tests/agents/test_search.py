@@ -21,7 +21,7 @@ from geo_patrol.engine.state import (
     RADIAL_IN,
     SHOOT,
 )
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.solving import solve, write_solution
 
 

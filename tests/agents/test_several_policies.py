@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geo_patrol import Games, load_config, make_agent, play_match
+from geo_patrol import Games, load_config, make_agent, play_match, play_out
 from geo_patrol.agents.policy import (
     MIXTURE_WEIGHTS,
     OUTER_RINGS,
@@ -169,7 +169,7 @@ def file_by_rules(tmp_path):
 
 def positions(config, side):
     """Return what a side observes in some games after a few phases, and its masks."""
-    games = Games(config, 20, seed=1).play_out(max_phases=4)
+    games = play_out(Games(config, 20, seed=1), max_phases=4)
     return games.observe("tokens")[:, side], games.action_masks()[:, side]
 
 

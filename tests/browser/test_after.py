@@ -162,7 +162,7 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
         "changed": 1,
     }
     game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": ASKED, "result": result}
-    keep = "games => localStorage.setItem('geo_patrol.game.games', JSON.stringify(games))"
+    keep = "games => localStorage.setItem('geo_patrol.games', JSON.stringify(games))"
     page.evaluate(keep, [game | {"result": result | {"hinted": True}}])
     page.reload()
     page.locator("#finished li", has_text="Won").wait_for()

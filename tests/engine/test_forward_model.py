@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import configs, games, play_on, random_orders, seeds
 
-from geo_patrol import AgentError, Game, Games, OrderError, load_config
+from geo_patrol import AgentError, Game, Games, OrderError, load_config, play_out
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 
 RANGES = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
@@ -47,7 +47,7 @@ def test_a_batch_plays_what_single_games_play(config, seed):
 @given(games(max_phases=10), st.none() | st.integers(0, 40))
 def test_random_play_outs_are_steps_with_sampled_actions(game, max_phases):
     together, one_by_one = (game.repeat(5).reseed(3) for _ in range(2))
-    assert together.play_out(max_phases=max_phases) is together
+    assert play_out(together, max_phases=max_phases) is together
     play_step_by_step(one_by_one, 1000 if max_phases is None else max_phases)
     assert states(together) == states(one_by_one)
     assert max_phases is not None or together.is_over.all()
@@ -55,10 +55,10 @@ def test_random_play_outs_are_steps_with_sampled_actions(game, max_phases):
 
 @pytest.mark.parametrize("agents", [("random", "random"), ("scripted", "random"), ("raider", RandomAgent())])
 def test_a_play_out_may_be_interrupted_and_does_not_depend_on_the_size_of_the_batch(agents):
-    whole = Games("geo_patrol", 4, seed=5, overrides=RANGES).play_out(*agents, max_phases=9)
-    parts = Games("geo_patrol", 4, seed=5, overrides=RANGES).play_out(*agents, max_phases=4)
-    assert states(parts.play_out(*agents, max_phases=5)) == states(whole)
-    alone = [Games("geo_patrol", seed=5 + i, overrides=RANGES).play_out(*agents, max_phases=9) for i in range(4)]
+    whole = play_out(Games("geo_patrol", 4, seed=5, overrides=RANGES), *agents, max_phases=9)
+    parts = play_out(Games("geo_patrol", 4, seed=5, overrides=RANGES), *agents, max_phases=4)
+    assert states(play_out(parts, *agents, max_phases=5)) == states(whole)
+    alone = [play_out(Games("geo_patrol", seed=5 + i, overrides=RANGES), *agents, max_phases=9) for i in range(4)]
     assert [states(games)[0] for games in alone] == states(whole)
 
 
@@ -78,14 +78,14 @@ def test_play_outs_by_agents_of_all_kinds_are_repeatable():
             return self.act(observations, action_masks, generator)
 
     for alpha in (Unseeded(), Planner()):
-        first, second = (Games("duel", 2, seed=1).play_out(alpha, "idle") for _ in range(2))
+        first, second = (play_out(Games("duel", 2, seed=1), alpha, "idle") for _ in range(2))
         assert first.is_over.all()
         assert states(first) == states(second)
 
 
 def test_a_random_agent_is_compiled_as_its_name_is():
-    by_name = Games("geo_patrol", 3, seed=1).play_out()
-    assert states(Games("geo_patrol", 3, seed=1).play_out(RandomAgent(), RandomAgent())) == states(by_name)
+    by_name = play_out(Games("geo_patrol", 3, seed=1))
+    assert states(play_out(Games("geo_patrol", 3, seed=1), RandomAgent(), RandomAgent())) == states(by_name)
 
 
 def test_agents_that_fail_end_a_play_out():
@@ -97,7 +97,7 @@ def test_agents_that_fail_end_a_play_out():
             raise RuntimeError("no")
 
     with pytest.raises(AgentError, match=r"agent 'failing \(bravo\)': act raised RuntimeError: no"):
-        Games("duel", 2, seed=1).play_out("random", Failing())
+        play_out(Games("duel", 2, seed=1), "random", Failing())
 
 
 def test_games_that_are_not_there():
@@ -119,13 +119,13 @@ def test_faulty_arguments_of_play_outs():
     batch, agent = Games("duel", 2, seed=1), Remembering()
     for limit in (-1, 1.5, True):
         with pytest.raises(ValueError, match=f"max_phases must be a non-negative integer or None, got {limit}"):
-            batch.play_out(max_phases=limit)
+            play_out(batch, max_phases=limit)
     with pytest.raises(ValueError, match="agent 'idle' keeps a state between calls, so it cannot play both sides"):
-        batch.play_out(agent, agent)
+        play_out(batch, agent, agent)
     with pytest.raises(ValueError, match="bravo must be an agent's name or an Agent, got 3"):
-        batch.play_out("random", 3)
+        play_out(batch, "random", 3)
     with pytest.raises(ValueError, match="there is no agent 'rndom'"):
-        batch.play_out("rndom")
+        play_out(batch, "rndom")
     assert not batch.is_over.any()
 
 
@@ -225,10 +225,10 @@ def test_repeated_games_have_random_streams_of_their_own():
     assert [len(np.unique(stream)) for stream in streams] == [200, 200]
     assert game.as_games().state.games["rng_key"][0] not in streams[0]
     assert states(game.copy().repeat(3)) == states(games[:3])
-    assert len(set(game.repeat(200).play_out("scripted", "scripted").position_keys())) > 100
+    assert len(set(play_out(game.repeat(200), "scripted", "scripted").position_keys())) > 100
     together = game.repeat(5, same_chance=True)
     assert [twin == game for twin in (together[i] for i in range(5))] == [True] * 5
-    assert len(set(together.play_out("scripted", "scripted").position_keys())) == 1
+    assert len(set(play_out(together, "scripted", "scripted").position_keys())) == 1
     later = game.copy()
     while later.as_games().state.games["rng_counter"] == game.as_games().state.games["rng_counter"]:
         later.step_actions(later.as_games().copy().sample_actions()[0])

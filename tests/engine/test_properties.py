@@ -19,7 +19,7 @@ from geo_patrol.engine import state
 from geo_patrol.engine.engagement import pay_for_engagements
 from geo_patrol.engine.turn import move_satellites
 from geo_patrol.envs.single import SoloGeoPatrol
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.game.notation import MOVES
 
 few = settings(max_examples=15)

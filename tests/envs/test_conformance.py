@@ -18,7 +18,7 @@ from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, 
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from positions import elsewhere
 
-from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names
+from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names, play_out
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 
@@ -159,7 +159,7 @@ def started(kind, game):
 
 @pytest.mark.parametrize("kind", ["parallel", "aec", "gymnasium", "satellites", "vector"])
 def test_what_a_side_gets_does_not_depend_on_where_enemies_out_of_sight_are(kind):
-    game = Games(CONFIG, 1, seed=3).play_out("idle", "scripted", max_phases=6)[0]
+    game = play_out(Games(CONFIG, 1, seed=3), "idle", "scripted", max_phases=6)[0]
     assert 0 < len(game.seen_by("alpha").out_of_sight) < 11
     with np.printoptions(threshold=100_000):
         assert repr(started(kind, elsewhere(game, "alpha"))) == repr(started(kind, game))

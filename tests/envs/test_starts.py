@@ -168,7 +168,7 @@ def test_a_vector_environment_plays_from_a_position_as_a_gymnasium_environment_d
         (Game("case1", seed=1, overrides={"turn_limit": 3}), "and its overrides, got "),
         (played_game(phases=200), "option 'game' must go on: game 0 is over"),
         (5, "option 'game' must be a geo_patrol.Game, got 5"),
-        (Games("case1", 1), "option 'game' must be a geo_patrol.Game, got <geo_patrol.game.games.Games"),
+        (Games("case1", 1), "option 'game' must be a geo_patrol.Game, got <geo_patrol.game.game.Games"),
     ],
 )
 @pytest.mark.parametrize("make", SINGLE)

@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 
 from geo_patrol import Game
 from geo_patrol.engine.state import MOVEMENT, NUM_SIDES
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.solving.transitions import encode_side, write_positions
 
 REWARDS = ("score", "outcome")

@@ -24,7 +24,7 @@ from geo_patrol.engine import rng
 from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.observe import observation_size
 from geo_patrol.engine.state import DRIFT, ENGAGEMENT, GAME, NOOP, NUM_SIDES, ORDERS, SATELLITES
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.game.notation import PHASES, Order, codes_in
 from geo_patrol.game.position import FLEET_FIELDS
 

@@ -16,11 +16,12 @@ from geo_patrol.agents.protocol import (
     takes_keys,
 )
 from geo_patrol.agents.registry import as_agent
+from geo_patrol.base.arguments import check_limit
 from geo_patrol.base.errors import AgentError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine import rng, steps
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.game.games import Games, make_outputs
+from geo_patrol.game.game import Games, make_outputs
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,35 @@ def check_pair(first: str | Agent, second: str | Agent) -> None:
         )
 
 
-def play_out(games: Games, alpha: str | Agent, bravo: str | Agent, max_phases: int) -> None:
-    """Let two agents play at most so many phases of games, see ``Games.play_out``."""
+def play_out(
+    games: Games, alpha: str | Agent = "random", bravo: str | Agent = "random", *, max_phases: int | None = None
+) -> Games:
+    """Let two agents play games to their end, and return the games themselves.
+
+    >>> from geo_patrol import Games, play_out
+    >>> play_out(Games("geo_patrol", 1000, seed=7), "raider", "random").returns.mean(axis=0)
+    array([ 0.998, -0.998])
+
+    All randomness comes from the games' own streams, so equal games are played out equally. ``"random"`` on both sides
+    is compiled as a whole, the same orders as those of ``sample_actions`` before every step (``Games.play_randomly``). With
+    agents that have ``act_seeded``, as nearly all of the package, a game is played out alike in a batch of any size; others
+    draw from one generator for all games, which starts from the streams of all.
+
+    Args:
+        games: the games, played in place; ``games.copy()`` keeps them.
+        alpha: the agent of alpha, by its name, see ``agent_names``, or itself. Agents are reset first.
+        bravo: the agent of bravo; another object, unless the agent is stateless.
+        max_phases: the number of decision phases to play at most; None plays all games to their end.
+
+    Raises:
+        AgentError: an agent raised an exception, or returned something else than orders; the phases before were played.
+        ValueError: an argument is wrong.
+    """
+    limit = check_limit("max_phases", max_phases)
     agents = as_agent(alpha, "alpha"), as_agent(bravo, "bravo")
     check_pair(*agents)
     if all(type(agent) is RandomAgent for agent in agents):
-        games.play_randomly(max_phases)
-        return
+        return games.play_randomly(limit)
     streams = games.state.choices["stream"]
     pair = AgentPair(
         games,
@@ -119,10 +142,11 @@ def play_out(games: Games, alpha: str | Agent, bravo: str | Agent, max_phases: i
         ],
     )
     errors, played = pair.reset(), 0
-    while not errors and played < max_phases and not games.is_over.all():
+    while not errors and played < limit and not games.is_over.all():
         orders, errors = pair.compute_orders()
         if not errors:
             games.step(orders)
             played += 1
     if errors:
         raise next(iter(errors.values()))
+    return games

@@ -26,7 +26,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import observe
 from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import GUARD, NOOP, NUM_SIDES, ORDERS, SATELLITES, SHOOT
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 __all__ = ["MixtureAgent", "PolicyAgent"]
 

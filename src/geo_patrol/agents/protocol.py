@@ -18,8 +18,7 @@ from geo_patrol.base.errors import AgentError, show
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.observe import ENCODINGS, Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.game.game import Game
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Game, Games
 
 _MAX_MESSAGE = 300
 

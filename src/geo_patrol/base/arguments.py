@@ -2,6 +2,7 @@
 
 import operator
 import secrets
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,6 +57,19 @@ def check_count(name: str, value: Any, maximum: int) -> int:
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= maximum:
         raise ValueError(f"{name} must be an integer from 1 to {maximum:,}, got {value!r}")
+    return int(value)
+
+
+def check_limit(name: str, value: Any) -> int:
+    """Return how many of something there may be at most: a non-negative integer, ``sys.maxsize`` for None.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if value is None:
+        return sys.maxsize
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{name} must be a non-negative integer or None, got {value!r}")
     return int(value)
 
 

@@ -14,7 +14,7 @@ from geo_patrol.config.presets import Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import ORDERS, SATELLITES
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 Reward: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]

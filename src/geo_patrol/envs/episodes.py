@@ -21,10 +21,9 @@ from geo_patrol.engine import rng, setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start
-from geo_patrol.game.game import Game
-from geo_patrol.game.games import Games, compiled_step, make_outputs
+from geo_patrol.game.game import Game, Games, compiled_step, make_outputs, restore_game, save_game
 from geo_patrol.game.notation import Outcome, outcome_records, read_outcomes
-from geo_patrol.game.position import SavedData, check_saved, restore_game, save_game
+from geo_patrol.game.position import SavedData, check_saved
 
 ALPHA, BRAVO = "alpha", "bravo"
 EVENT_INFOS = tuple(f"{whose}{name}" for whose in ("", "enemy_") for name in steps.EVENT_FIELDS)

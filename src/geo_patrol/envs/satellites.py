@@ -20,8 +20,7 @@ from geo_patrol.envs.display import Rendered
 from geo_patrol.envs.episodes import ALPHA, BRAVO
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import box, masked
-from geo_patrol.game.game import Game
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Game, Games
 
 _SIDES = (ALPHA, BRAVO)
 _AGENTS = tuple(f"{side}_{number}" for side in _SIDES for number in range(SATELLITES))

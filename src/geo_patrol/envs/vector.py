@@ -36,9 +36,8 @@ from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, rea
 from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
-from geo_patrol.game.game import Game
-from geo_patrol.game.games import MAX_GAMES, Games
-from geo_patrol.game.position import SavedData, SavedGenerator, SavedState, check_saved, restore_states, save_state
+from geo_patrol.game.game import MAX_GAMES, Game, Games, restore_states, save_state
+from geo_patrol.game.position import SavedData, SavedGenerator, SavedState, check_saved
 
 Agents: TypeAlias = Literal["sides", "satellites"]
 

@@ -34,7 +34,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.rng import mix, stream_number
 from geo_patrol.engine.state import ENGAGEMENT, FORFEIT, NUM_SIDES, SATELLITES
 from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, SECOND, Failure, MatchResult
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 
 CHUNK_PAIRS = 128
 """Pairs of a chunk. The agents' random streams depend on it, so it is not an option."""

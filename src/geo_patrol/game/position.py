@@ -4,21 +4,19 @@ Everything here comes from outside the program at times, so it is validated befo
 model, what is possible on a board when a position is written to a game.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from geo_patrol.base.board import EARTH, azimuth_of, ring_of, sector_at
-from geo_patrol.base.errors import RecordingError, show
+from geo_patrol.base.errors import RecordingError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.base.validation import parse_model
-from geo_patrol.config.presets import read_saved_config
-from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TITLE, MAX_TURNS, MAX_WEIGHT, GameConfig
-from geo_patrol.engine import setup, state
+from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TITLE, MAX_TURNS, MAX_WEIGHT
+from geo_patrol.engine import state
 from geo_patrol.engine.sight import phase_number
-from geo_patrol.game.games import Games
 from geo_patrol.game.notation import PHASES, PhaseName, short_name
 
 _MAX_FAULTS = 10
@@ -78,9 +76,9 @@ class Position(BaseModel):
         return self
 
     @classmethod
-    def of(cls, games: Games, index: int = 0) -> "Position":
+    def of(cls, arrays: state.State, index: int = 0) -> "Position":
         """Return the position of one game of a batch."""
-        game, rules = games.state.games, games.state.rules
+        game, rules = arrays.games, arrays.rules
         patrols = rules["patrol_count"][index if len(rules) > 1 else 0].tolist()
         by_satellite = {name: game[name][index].tolist() for name in (*FLEET_FIELDS, "destroyed")}
         values: dict[str, Any] = {
@@ -95,18 +93,18 @@ class Position(BaseModel):
             reasons=int(game["reasons"][index]),
         )
 
-    def write(self, games: Games, where: str = "position", *, supplies_are_limited: bool = True) -> None:
+    def write(self, arrays: state.State, where: str = "position", *, supplies_are_limited: bool = True) -> None:
         """Set a batch of one, which was just set up, to this position.
 
         Args:
-            games: the batch; its random streams stay as they are.
+            arrays: the batch; its random streams stay as they are, and its legal orders are still to be found.
             where: source of the position, for messages.
             supplies_are_limited: whether no satellite may have more fuel or ammo than at the start.
 
         Raises:
             RecordingError: the position is impossible with the configuration; nothing has changed then.
         """
-        game, rules = games.state.games[0], games.state.rules[0]
+        game, rules = arrays.games[0], arrays.rules[0]
         if fault := next(self._find_faults(game, rules, supplies_are_limited), None):
             raise RecordingError(f"{where}: {fault}")
         destroyed = self.destroyed or [[0] * len(fleet) for fleet in self.sector]
@@ -118,8 +116,6 @@ class Position(BaseModel):
         game.turn, game.phase = self.turn, PHASES.index(self.phase)
         game.done, game.reasons = self.done, self.reasons
         game.outcome_count = 0
-        games.reveal()
-        games.describe()
 
     def _find_faults(self, game: state.Record, rules: state.Record, supplies_are_limited: bool) -> Iterator[str]:
         """Yield what is impossible in the position, given a game that was just set up and its rules."""
@@ -186,7 +182,7 @@ class _RandomStreams(SavedData):
 _KNOWN_FIELDS = (*FLEET_FIELDS, "destroyed")
 
 
-class _Known(SavedData):
+class Known(SavedData):
     """What a side knows of the enemy, where it does not see everything; values of satellites by number."""
 
     sector: _Fleet
@@ -199,25 +195,25 @@ class _Known(SavedData):
     score: _Score
 
     @classmethod
-    def of(cls, games: Games, index: int, side: int) -> "_Known":
+    def of(cls, arrays: state.State, sight: state.Sight, index: int, side: int) -> "Known":
         """Return what a side knows in one game of a batch."""
-        enemy, beliefs = 1 - side, games.sight.beliefs[state.NUM_SIDES * index + side]
-        rules = games.state.rules
+        enemy, beliefs = 1 - side, sight.beliefs[state.NUM_SIDES * index + side]
+        rules, phase = arrays.rules, phase_number(arrays.games[index])
         fleet = 1 + int(rules["patrol_count"][index if len(rules) > 1 else 0, enemy])
         return cls.model_construct(
             **{name: beliefs[name][enemy, :fleet].tolist() for name in _KNOWN_FIELDS},
-            unseen=games.unseen[index, enemy, :fleet].tolist(),
+            unseen=(phase - sight.sightings[index].phase[enemy, :fleet]).tolist(),
             goal_points=int(beliefs.goal_points[enemy]),
             score=int(beliefs.score[enemy]),
         )
 
-    def write(self, games: Games, side: int, start: state.Record, where: str) -> None:
+    def write(self, arrays: state.State, sight: state.Sight, side: int, start: state.Record, where: str) -> None:
         """Set what a side knows in a batch of one that was set to its position.
 
         Raises:
             RecordingError: it is impossible with the configuration.
         """
-        enemy, rules, phase = 1 - side, games.state.rules[0], phase_number(games.state.games[0])
+        enemy, rules, phase = 1 - side, arrays.rules[0], phase_number(arrays.games[0])
         fleet = 1 + int(rules.patrol_count[enemy])
         for name in (*_KNOWN_FIELDS, "unseen"):
             if len(getattr(self, name)) != fleet:
@@ -234,10 +230,10 @@ class _Known(SavedData):
                 value = getattr(self, name)[number]
                 if value > highest:
                     raise RecordingError(f"{where}.{name}.{number} must be at most {highest}, got {value}")
-        belief = games.sight.beliefs[side]
+        belief = sight.beliefs[side]
         for name in _KNOWN_FIELDS:
             belief[name][enemy, :fleet] = getattr(self, name)
-        games.sight.sightings[0].phase[enemy, :fleet] = phase - np.array(self.unseen)
+        sight.sightings[0].phase[enemy, :fleet] = phase - np.array(self.unseen)
         belief.goal_points[enemy], belief.score[enemy] = self.goal_points, self.score
 
 
@@ -246,86 +242,16 @@ class SavedState(SavedData):
 
     chance: _RandomStreams
     position: Position
-    known: Annotated[list[_Known], _Both] | None = None
+    known: Annotated[list[Known], _Both] | None = None
     """What alpha and bravo know of each other, where the configuration hides enemies."""
 
 
-class _SavedGame(SavedState):
+class SavedGame(SavedState):
+    """A saved game, as ``save_game`` writes it."""
+
     format: Literal["geo_patrol game"]
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     config: dict[str, Any]
-
-
-def save_game(games: Games, index: int = 0) -> dict[str, Any]:
-    """Return one game of a batch as plain data for ``json.dumps``."""
-    return {"format": FORMAT, "version": VERSION, "config": games.config.to_dict(), **save_state(games, index)}
-
-
-def save_state(games: Games, index: int = 0) -> dict[str, Any]:
-    """Return one game of a batch as ``save_game`` does, without its configuration."""
-    game, variants = games.state.games[index], games.config.variants
-    sampled: dict[str, Any] = {}
-    if games.is_randomized:
-        rules = games.state.rules
-        variant = int(rules["variant"][index])
-        sampled = {"variant": variants[variant].name} if variants else {}
-        sampled["sampled"] = setup.read_sampled(games.scenario, variant, setup.as_words(rules)[index])
-    known = {}
-    if games.hides_enemies:
-        known["known"] = [_Known.of(games, index, side).model_dump() for side in range(state.NUM_SIDES)]
-    return {
-        "chance": {"key": int(game.rng_key), "counter": int(game.rng_counter), **sampled},
-        "position": Position.of(games, index).model_dump(),
-        **known,
-    }
-
-
-def restore_game(saved: Any) -> Games:
-    """Restore a saved game as a batch of one.
-
-    Raises:
-        RecordingError: the data are not a saved game, or the position is impossible with its configuration.
-        ConfigError: its configuration is invalid.
-    """
-    data = check_saved(_SavedGame, saved, "saved game")
-    return _restore_state(Games.unseeded(read_saved_config(data.config), 1), data, "saved game")
-
-
-def restore_states(config: GameConfig, states: Sequence[SavedState], where: str) -> Games:
-    """Restore saved games of one configuration as a batch.
-
-    Raises:
-        RecordingError: a position is impossible with the configuration.
-    """
-    games, single = Games.unseeded(config, len(states)), Games.unseeded(config, 1)
-    for i, saved in enumerate(states):
-        games.put(np.array([i]), _restore_state(single, saved, f"{where}.{i}"))
-    return games
-
-
-def _restore_state(single: Games, saved: SavedState, where: str) -> Games:
-    """Return a batch of one after it was set to a saved game."""
-    game, chance = single.state.games[0], saved.chance
-    names = [variant.name for variant in single.config.variants]
-    if (chance.variant not in names) if names else (chance.variant is not None):
-        right = f"one of {', '.join(names)}" if names else "left out, as the configuration has no variants"
-        raise RecordingError(f"{where}: chance.variant must be {right}, got {show(chance.variant)}")
-    if single.is_randomized:
-        variant = state.NOBODY if chance.variant is None else names.index(chance.variant)
-        rules, words = single.state.rules[0], setup.as_words(single.state.rules)[0]
-        try:
-            setup.write_sampled(single.scenario, variant, chance.sampled or (), rules, words)
-        except ValueError as error:
-            raise RecordingError(f"{where}: chance.{error}") from None
-    single.set_up_again()
-    start = game.copy()
-    saved.position.write(single, where)
-    if saved.known is not None and not single.hides_enemies:
-        raise RecordingError(f"{where}: known is given, but its configuration has no sensor ranges")
-    for side, known in enumerate(saved.known or ()):
-        known.write(single, side, start, f"{where}: known.{side}")
-    game.rng_key, game.rng_counter = np.uint64(chance.key), np.uint64(chance.counter)
-    return single
 
 
 def check_saved(model: type[_Model], saved: Any, where: str) -> _Model:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.base.sides import SIDES, Side, enemy_of
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.game.game import Game
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Game, Games
 from geo_patrol.game.notation import Order, order_codes
 from geo_patrol.game.timeline import Timeline
 

@@ -110,7 +110,7 @@ def _before_drift(phase: Phase, recorded: RecordedPhase) -> Position:
     orders, arrays = games.replace_illegal(recorded.codes[None])[0], games.state
     outcomes = outcome_records(recorded.outcomes)
     play_engagement(arrays.games[0], arrays.rules[0], orders, outcomes, make_outcomes())
-    return Position.of(games)
+    return Position.of(games.state)
 
 
 def _compare_phase(where: _Where, recorded: RecordedPhase, game: Game) -> None:

@@ -29,7 +29,7 @@ from geo_patrol.engine.observe import Encoding, check_encoding
 from geo_patrol.envs.arguments import Reward
 from geo_patrol.envs.registration import environment_id
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.game.games import Games, make_outputs
+from geo_patrol.game.game import Games, make_outputs
 from geo_patrol.game.notation import PHASES, read_reasons
 from geo_patrol.game.position import FLEET_FIELDS, SIDE_FIELDS, VISIBLE_FIELDS
 from geo_patrol.replays.checking import play

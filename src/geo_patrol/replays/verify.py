@@ -26,7 +26,7 @@ from geo_patrol.base.validation import fault_message, parse_model
 from geo_patrol.config.schema import Title
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import pay_for_engagements, resolve_repeatedly
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.game.notation import PHASES
 from geo_patrol.game.position import Position
 from geo_patrol.replays import Disagreement, play, published
@@ -147,7 +147,7 @@ def _write_state(games: Games, recorded: published.PublishedState) -> None:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"])) or "content"
         raise RecordingError(f"state: {field}: {fault_message(fault)}, got {show(fault['input'])}") from None
-    position.write(games, "state", supplies_are_limited=False)
+    games.set_position(position, "state", supplies_are_limited=False)
 
 
 def homogeneity(first: Mapping[str, int], second: Mapping[str, int]) -> float:

@@ -13,7 +13,7 @@ from geo_patrol.base.errors import SolvingError
 from geo_patrol.base.jit import has_cached_code, jit, jitable, jitable_call
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state
-from geo_patrol.game.games import Games
+from geo_patrol.game.game import Games
 from geo_patrol.solving.matrices import Floats, best_payoff, solve_matrix, worst_payoff
 from geo_patrol.solving.transitions import (
     TRANSITION,

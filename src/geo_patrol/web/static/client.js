@@ -1,7 +1,7 @@
 "use strict";
 
 const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
-const GAMES = "geo_patrol.game.games"; // the person's games with the secrets of their seats, the latest first
+const GAMES = "geo_patrol.games"; // the person's games with the secrets of their seats, the latest first
 const DRAFT = "geo_patrol.scenario"; // the scenario that was edited last
 const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
 const MAX_GAMES_KEPT = 500;
