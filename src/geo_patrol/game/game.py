@@ -362,10 +362,7 @@ class Games:
         Raises:
             ValueError: the actions have another shape or are not integers.
         """
-        self.run(steps.PLAY, self._check_actions(actions).reshape(-1, state.SATELLITES))
-
-    def _check_actions(self, actions: Any) -> NDArray[np.int64]:
-        return as_codes(actions, (len(self._rows), *_ACTION_SHAPE))
+        self.run(steps.PLAY, as_codes(actions, (len(self._rows), *_ACTION_SHAPE)).reshape(-1, state.SATELLITES))
 
     def replace_illegal(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return actions, (n, 2, 11), with illegal orders replaced by noop, as ``step`` plays them.
@@ -373,7 +370,7 @@ class Games:
         Raises:
             ValueError: the actions have another shape or are not integers.
         """
-        codes = self._check_actions(actions)
+        codes = as_codes(actions, (len(self), *_ACTION_SHAPE))
         is_code = (codes >= 0) & (codes < state.ORDERS)
         is_legal = is_code & (self.state.choices["legal"] >> np.where(is_code, codes, 0) & 1 != 0)
         return np.where(is_legal, codes, state.NOOP)
