@@ -160,6 +160,7 @@ def check_json(text, result):
         "format": "geo_patrol match",
         "version": 1,
         "agents": {"first": "scripted", "second": "random"},
+        "agent_versions": {"first": "", "second": ""},
         "games": 20,
         "seed": 7,
         "config": {

@@ -83,6 +83,50 @@ def test_sprt_prints_its_answer(tmp_path):
     assert Sprt(0, 1).bounds == result.test.bounds
 
 
+ONCE = """
+import os
+from pathlib import Path
+
+with Path(__file__).with_name("processes").open("a") as file:
+    file.write(f"{os.getpid()}\\n")
+
+
+class Idle:
+    name, observation = "idle", "tokens"
+
+    def __init__(self):
+        with Path(__file__).with_name("made").open("a") as file:
+            file.write("made\\n")
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        return action_masks.argmax(axis=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "chunks"),
+    [
+        (("tournament", "BOT", "idle", "--games", 2), 1),
+        (("sprt", "BOT", "idle", "--max-games", 2), 1),
+        (("match", "BOT", "idle", "--games", 2), 1),
+        (("sweep", "--agents", "BOT", "idle", "--vary", "turn_limit=1,2", "--games", 2), 4),
+        (("study", "worth", "--agents", "BOT idle", "--change", "turn_limit=2", "--games", 2), 4),
+    ],
+)
+def test_agents_of_users_are_started_once(command, chunks, tmp_path):
+    """And made anew for every chunk, in the same process."""
+    bot = tmp_path / "bot.py"
+    bot.write_text(ONCE)
+    arguments = [str(each).replace("BOT", f"{bot}:Idle") for each in command]
+    ran = run(*arguments, "--seed", 1, "--set", "turn_limit=1", "--quiet")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert len(set((tmp_path / "processes").read_text().split())) == 1
+    assert len((tmp_path / "made").read_text().split()) == chunks
+
+
 def test_sprt_interrupted_prints_what_it_knows(monkeypatch):
     def interrupt(chunks):
         yield next(in_order(chunks))

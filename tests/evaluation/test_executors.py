@@ -86,6 +86,21 @@ def test_a_match_on_an_executor_is_that_of_one_process(tmp_path):
     assert saved[0] == saved[1]
 
 
+def test_a_match_in_worker_processes_is_that_of_one(monkeypatch):
+    opened = []
+
+    class Workers(InlineExecutor):
+        def __init__(self, processes):
+            super().__init__(processes)
+            opened.append(processes)
+
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.ProcessExecutor", Workers)
+    here, there = (play_match("random", "turtle", **SETTINGS, processes=processes) for processes in (1, 3))
+    assert opened == [3]
+    np.testing.assert_array_equal(there.games, here.games)
+    assert there.agents == here.agents
+
+
 def test_errors_of_agents_on_an_executor_are_raised(tmp_path):
     bot = tmp_path / "bot.py"
     bot.write_text("""
@@ -134,5 +149,7 @@ def test_wrong_arguments(arguments, message):
 def test_an_executor_needs_names(without_workers):
     from geo_patrol.agents import make_agent
 
-    with pytest.raises(ValueError, match=r"agents must be names where an executor makes them, got <.*RandomAgent"):
+    with pytest.raises(
+        ValueError, match=r"agents must be names where worker processes or an executor make them, got <.*RandomAgent"
+    ):
         play_match("idle", make_agent("random"), executor=InlineExecutor())

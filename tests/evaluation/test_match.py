@@ -365,7 +365,7 @@ def result_of(reasons, winner):
     games = np.zeros(len(reasons), GAME_RESULT)
     games["first_side"] = np.arange(len(reasons)) % 2
     games["reasons"], games["winner"] = reasons, winner
-    return MatchResult(("a", "b"), load_config("geo_patrol"), 1, 0.0, games, np.zeros((0, 2, 11), np.int64))
+    return MatchResult(("a", "b"), load_config("geo_patrol"), 1, games, np.zeros((0, 2, 11), np.int64))
 
 
 def test_endings_are_counted_for_agents_not_sides():
@@ -417,7 +417,6 @@ def test_student_quantile_is_that_of_scipy(confidence, degrees):
 def test_the_seconds_of_a_match_are_those_on_the_clock(monkeypatch):
     clock = iter([100.0, 104.0])
     monkeypatch.setattr("geo_patrol.evaluation.match.time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    monkeypatch.setattr("geo_patrol.evaluation.chunks.time", SimpleNamespace(perf_counter=lambda: 0.0))
     result = play_match("random", "random", config="duel", games=2 * CHUNK_PAIRS + 2, seed=1)
     assert result.seconds == 4
 

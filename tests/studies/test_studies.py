@@ -217,7 +217,7 @@ def test_a_worker_compiles_what_all_of_them_play(monkeypatch):
         def __exit__(self, *_):
             called.append("end")
 
-    monkeypatch.setattr("geo_patrol.studies.study.ProcessExecutor", Workers)
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.ProcessExecutor", Workers)
     play_study(SMALL, processes=2)
     assert called == ["warm_up", *["play_in_worker"] * 4, "end"]
 

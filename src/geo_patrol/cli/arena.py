@@ -29,7 +29,6 @@ def arena(
     the same.
     """
     from geo_patrol.evaluation.arena import differences, play_arena, read_arena, read_result
-    from geo_patrol.evaluation.campaign import check_options
 
     expected = read_result(agent) if agent.endswith(".json") else None
     if expected is not None:
@@ -37,8 +36,7 @@ def arena(
     options.check_workers(ray, processes)
     output.check_output(json)
     output.check_folder(out)
-    with output.bad_input():
-        check_options([agent], move_time=move_time)
+    options.check_agents([agent], move_time)
     with options.open_workers("arena", ray, read_arena().agents(agent), quiet=quiet) as (executor, progress):
         result = play_arena(
             agent,

@@ -22,10 +22,12 @@ from geo_patrol.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.table import Table
 
+    from geo_patrol.agents import Agent
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.evaluation.results import EndingCount, MatchResult, Summary, Tally
 
@@ -58,6 +60,12 @@ def match(
             "--save", parser=options.named_file, metavar="FOLDER|FILE", help="Save all games to a new replay file."
         ),
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes", "-p", metavar="N", help="Number of worker processes; pays off where games take long."
+        ),
+    ] = 1,
     ray: options.Ray = None,
     move_time: options.MoveTime = 0.1,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
@@ -76,6 +84,7 @@ def match(
         games=games,
         seed=seed,
         move_time=move_time,
+        processes=None if ray and processes == 1 else processes,
         ray=ray,
         json=json,
         quiet=quiet,
@@ -104,15 +113,17 @@ def match(
 def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from geo_patrol.agents.isolation.agent import make_match_agent
-    from geo_patrol.evaluation.match import play_match, warm_up
+    from geo_patrol.evaluation.campaign import warm_up
+    from geo_patrol.evaluation.match import play_match
 
-    first, second = campaign.agents  # by name on a cluster, whose workers make them
-    with bad_input():
-        agents = (
-            campaign.agents
-            if campaign.ray
-            else [make_match_agent(name, campaign.move_time) for name in (first, second)]
-        )
+    first, second = campaign.agents
+    processes = campaign.processes or 1
+    agents: Sequence[str | Agent] = campaign.agents  # by name for workers, which make them
+    if campaign.ray or processes > 1:
+        options.check_agents(campaign.agents, campaign.move_time)
+    else:
+        with bad_input():
+            agents = [make_match_agent(name, campaign.move_time) for name in campaign.agents]
     warm_up(agents, config)  # before the clock starts
     with open_workers(f"{first} against {second}", campaign.ray, (first, second), quiet=campaign.quiet) as (
         executor,
@@ -120,6 +131,7 @@ def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | Non
     ):
         return play_match(
             *agents,
+            processes=processes,
             executor=executor,
             move_time=campaign.move_time,
             config=config,
@@ -150,6 +162,9 @@ def _print_match(result: "MatchResult", source: str) -> None:
     summary = result.summary()
     first, second = result.agents
     console = print_heading(f"{first} against {second}", f"{result.config.title} ({source}), seed {result.seed}")
+    for name, version in dict(zip(result.agents, result.versions, strict=True)).items():
+        if version:
+            console.print(f"{name}: {version}", soft_wrap=True, markup=False)
     print_table(console, _results_table(first, summary), least=("turns", "margin", "losses", "draws"))
     console.print()
     print_table(console, _endings_table(result.agents, summary.total.endings))
@@ -162,7 +177,8 @@ def _print_match(result: "MatchResult", source: str) -> None:
     for failure in result.failures:
         lost = f"{result.agents[failure.agent]} lost {failure.games:,} games: {failure.message}"
         console.print(Text(lost), soft_wrap=True)
-    console.print(f"{len(result):,} games in {summary.seconds:.3f} s: {summary.games_per_second:,.0f} games per second")
+    seconds = result.seconds or 0.0
+    console.print(f"{len(result):,} games in {seconds:.3f} s: {len(result) / max(seconds, 1e-9):,.0f} games per second")
 
 
 def _has_several_reasons(tally: "Tally") -> bool:

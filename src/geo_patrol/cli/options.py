@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from geo_patrol.base.errors import GeoPatrolError, optional_import
+from geo_patrol.base.errors import AgentError, GeoPatrolError, optional_import
 from geo_patrol.base.files import atomic_path, expand_user
 from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_folder, check_output, progress_bar, write_json
 
@@ -133,6 +133,33 @@ def check_workers(ray: str | None, processes: int | None) -> None:
         import ray as _  # noqa: F401
 
 
+def check_agents(agents: Sequence[str], move_time: float) -> None:
+    """Check names of agents and their time for a decision before any work is done.
+
+    User-defined agents are not made: that is done once, before they play.
+
+    Raises:
+        InputError: there is no such built-in agent, or the time is wrong.
+    """
+    from geo_patrol.agents.isolation.agent import check_move_time
+    from geo_patrol.agents.registry import is_user_defined, make_agent
+
+    with bad_input():
+        check_move_time(move_time)
+        for name in agents:
+            if not is_user_defined(name):
+                make_agent(name)
+
+
+@contextmanager
+def bad_agents() -> Iterator[None]:
+    """Convert an AgentError to an InputError where games are played: agents that fail then lose them, so it cannot be made."""
+    try:
+        yield
+    except AgentError as error:
+        raise InputError(str(error)) from error
+
+
 @contextmanager
 def open_workers(
     title: str, ray: str | None, agents: Sequence[str], *, quiet: bool
@@ -141,14 +168,17 @@ def open_workers(
 
     Yields:
         The executor, None for worker processes, and a function of the number of finished games and of all games.
+
+    Raises:
+        InputError: a user-defined agent cannot be made.
     """
     if ray is None:
-        with progress_bar(title, quiet=quiet) as progress:
+        with bad_agents(), progress_bar(title, quiet=quiet) as progress:
             yield None, progress
         return
     from geo_patrol.evaluation.ray_executor import RayExecutor
 
-    with RayExecutor(ray, agents) as executor:
+    with bad_agents(), RayExecutor(ray, agents) as executor:
         with progress_bar(lambda: f"{title} ({_list_nodes(executor)})", quiet=quiet) as progress:
             yield executor, progress
         if not quiet:
@@ -222,12 +252,10 @@ class MatchOptions:
             print_tables: prints the result; takes it and the source of the configuration.
             write_files: writes files beside the JSON file in ``out``; takes the folder and the result.
         """
-        from geo_patrol.evaluation.campaign import check_options
-        from geo_patrol.evaluation.match import warm_up
+        from geo_patrol.evaluation.campaign import warm_up
 
         config = self.resolved
-        with bad_input():
-            check_options(self.agents, move_time=self.move_time)
+        check_agents(self.agents, self.move_time)
         warm_up(self.agents, config)  # before the progress bar is drawn
         try:
             with open_workers(title, self.ray, self.agents, quiet=self.quiet) as (executor, progress):

@@ -64,7 +64,7 @@ def start_game(
     """
     from geo_patrol.base.arguments import check_seed
     from geo_patrol.config.presets import load_config
-    from geo_patrol.evaluation.match import warm_up
+    from geo_patrol.evaluation.campaign import warm_up
     from geo_patrol.play.live import LiveGame
 
     with bad_input():

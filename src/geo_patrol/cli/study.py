@@ -351,7 +351,6 @@ def _play(
 
     ``tables`` are the files of the options ``--csv`` and ``--parquet``.
     """
-    from geo_patrol.evaluation.campaign import check_options
     from geo_patrol.studies.study import play_study
 
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
@@ -360,9 +359,10 @@ def _play(
         output.check_outputs(targets)
         output.check_folder(out)
         options.check_workers(ray, processes)
-        check_options(agents, move_time=move_time)
+    options.check_agents(agents, move_time)
     if dry_run:
-        _print_estimate(plan, processes, move_time)
+        with options.bad_agents():
+            _print_estimate(plan, processes, move_time)
         return
     try:
         with options.open_workers("study", ray, agents, quiet=quiet) as (executor, progress):
@@ -639,19 +639,23 @@ def _cells_table(result: "Study", pairs: list[int]) -> "Table":
         table.add_column(name, justify="right", overflow="fold", min_width=min(longest, _MAX_KEY_WIDTH))
     if has_pairs:
         table.add_column(_PAIR_HEADING, overflow="fold")
+    shown = [place for place in result.places() if place[2] in pairs]
+    has_games = len({len(result.games[number, index]) for number, _, index, _ in shown}) > 1
+    if has_games:
+        table.add_column("games", justify="right", no_wrap=True)
     if result.warnings:
         table.add_column("networks", overflow="fold")
     measures = ("alpha wins", "bravo wins", "draws", "margin", "turns")
     for name in ("alpha wins", "95% interval", "bravo wins", "draws", "mean margin", "mean turns"):
         table.add_column(name, justify="right", no_wrap=True)
-    for number, cell, index, pair in result.places():
-        if index not in pairs:
-            continue
-        alpha, *others = (summarise_games(result.games[number, index], measure, ()) for measure in measures)
+    for number, cell, index, pair in shown:
+        games = result.games[number, index]
+        alpha, *others = (summarise_games(games, measure, ()) for measure in measures)
         table.add_row(
             *([plan.scenarios[cell.scenario].name] if has_scenarios else []),
             *map(value_text, cell.values),
             *([_agents(*pair)] if has_pairs else []),
+            *([f"{len(games):,}"] if has_games else []),
             *([join_versions(result.versions[number, index])] if result.warnings else []),
             f"{alpha['mean']:.1%}",
             f"{100 * alpha['low']:.1f} to {alpha['high']:.1%}",

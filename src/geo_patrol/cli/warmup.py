@@ -9,8 +9,9 @@ from geo_patrol.agents.solved import SolvedAgent
 from geo_patrol.config.presets import load_config
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.vector import make_vec
+from geo_patrol.evaluation.campaign import warm_up
 from geo_patrol.evaluation.exploitability import ExactBoard
-from geo_patrol.evaluation.match import play_match, warm_up
+from geo_patrol.evaluation.match import play_match
 from geo_patrol.flight.envs import SpaceshipCommander
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.flight.solver import solve

@@ -27,8 +27,9 @@ from geo_patrol.base.validation import fault_message
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA
-from geo_patrol.evaluation.campaign import CampaignOptions, check_options, digest_files, play_matches
+from geo_patrol.evaluation.campaign import Campaign, digest_files, play_matches
 from geo_patrol.evaluation.chunks import PlannedMatch
+from geo_patrol.evaluation.executors import WorkerOptions
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
 from geo_patrol.evaluation.statistics import normal_quantile
 
@@ -242,14 +243,17 @@ AGENT = "agent"
 """What every agent is called in its games: its random stream must not depend on where its files are."""
 
 
-def play_arena(agent: str, *, quick: bool = False, **options: Unpack[CampaignOptions]) -> ArenaResult:
+def play_arena(
+    agent: str, *, quick: bool = False, folder: Path | str | None = None, **options: Unpack[WorkerOptions]
+) -> ArenaResult:
     """Let an agent play the population, pairs of games with the same seed and the sides swapped.
 
     Args:
         agent: its name: a built-in agent, ``policy:FILE``, ``file.py:Name``, ...
         quick: fewer boards and games: a first look.
-        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``. A
-            ``RayExecutor`` needs the files of all of ``read_arena().agents(agent)``.
+        folder: see ``play_tournament``.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, see ``WorkerOptions``. A ``RayExecutor`` needs the
+            files of all of ``read_arena().agents(agent)``.
 
     Raises:
         AgentError: the agent cannot be made. If it fails later, it loses games.
@@ -258,17 +262,16 @@ def play_arena(agent: str, *, quick: bool = False, **options: Unpack[CampaignOpt
     """
     arena = read_arena()
     cells, games = arena.cells(quick=quick), arena.quick_games if quick else arena.games
-    agents = arena.agents(agent)
-    checked = check_options(agents, **options)
     configs = {board.name: board.game_config for board in arena.boards}
     matches = [
         PlannedMatch((agent, opponent.agent_name), configs[board.name], (AGENT, opponent.name))
         for opponent, board in cells
     ]
     plan = {"kind": "arena", "arena": arena.version, "quick": quick, "agents": [agent]}
-    played = dict(play_matches(agents, matches, games // 2, arena.seed, plan, **checked))
-    results = tuple(CellResult.of(*cell, played[index]) for index, cell in enumerate(cells))
-    failures = sum(failure.agent == FIRST for match in played.values() for failure in match.failures)
+    with Campaign(arena.agents(agent), folder=folder, **options) as campaign:
+        played = play_matches(campaign, matches, games // 2, arena.seed, plan, folder)
+    results = tuple(CellResult.of(*cell, match) for cell, match in zip(cells, played, strict=True))
+    failures = sum(failure.agent == FIRST for match in played for failure in match.failures)
     return ArenaResult(
         arena=arena.version,
         agent=agent,
@@ -307,8 +310,9 @@ def fingerprint(opponent: Opponent) -> str:
     """Return a digest of some games of an opponent on each board: the orders of the first one, and the results of all."""
     digest, agents = hashlib.sha256(), (opponent.agent_name, "random")
     matches = [PlannedMatch(agents, board.game_config, (AGENT, "random")) for board in read_arena().boards]
-    played = dict(play_matches(agents, matches, _FINGERPRINT_GAMES // 2, 0, {"agents": []}, processes=1))
-    for _, match in sorted(played.items()):
+    with Campaign(agents, processes=1) as campaign:
+        played = play_matches(campaign, matches, _FINGERPRINT_GAMES // 2, 0, {"agents": []})
+    for match in played:
         digest.update(match.first_game.tobytes() + match.games.tobytes())
     return digest.hexdigest()[:16]
 

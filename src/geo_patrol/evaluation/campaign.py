@@ -1,6 +1,6 @@
 """Campaigns: many matches on an executor, resumable, as tournaments and the arena play them.
 
-Studies have the journal, digests of files and checks of options in common with them, sequential tests the checks.
+``Campaign`` plays for matches, sequential tests and studies too; studies have the journal and digests of files in common with them.
 
 A campaign's folder is its journal: ``plan.json`` says what is played, and ``games.jsonl`` has a line for every finished
 chunk. Lines are appended whole, and are on the disk before the next one; an incomplete last line, as a killed process or a
@@ -10,30 +10,40 @@ lost machine may leave it, is dropped when the folder is opened again.
 import hashlib
 import json
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import closing, nullcontext
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
+from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.files import mentioned_files
-from geo_patrol.agents.isolation.agent import MOVE_TIME, check_agent_name, check_move_time
+from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_move_time
 from geo_patrol.agents.protocol import Agent, check_agent
-from geo_patrol.agents.registry import network_version
-from geo_patrol.base.arguments import check_seed
+from geo_patrol.agents.registry import is_user_defined, make_agent, network_version
+from geo_patrol.agents.search import Searcher
+from geo_patrol.base.arguments import check_seed, fresh_seed
 from geo_patrol.base.errors import GeoPatrolError, show
 from geo_patrol.base.files import atomic_write, named_errors, sync_folder, without_mark
 from geo_patrol.base.versions import __version__
+from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, PlannedMatch
-from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, play_chunks
-from geo_patrol.evaluation.match import new_seed, warm_up
+from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, OnFailure, PlannedMatch, PlayedChunk, play_chunk
+from geo_patrol.evaluation.executors import (
+    AgentCache,
+    ProcessExecutor,
+    WorkerOptions,
+    check_processes,
+    play_here,
+    play_on,
+    run_tasks,
+)
 from geo_patrol.evaluation.results import MatchResult, join_results
+from geo_patrol.game.game import replay_orders
 
 _T = TypeVar("_T")
 
@@ -223,109 +233,181 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class CampaignOptions(WorkerOptions, total=False):
-    """Keyword arguments of tournaments and studies."""
+class Campaign:
+    """Agents that are checked, and where they play: in this process, in worker processes or on an executor.
 
-    folder: Path | str | None
-    """Stores finished games, so that a campaign that was killed can be resumed; None stores nothing. Its agents are given by
-    name."""
+    Every agent that is given by name is made once, a user-defined one in a process of its own; it plays there unless workers
+    make it. The end of a ``with`` block ends all processes.
 
+    Args:
+        agents: all agents that will play.
+        folder: where finished games are stored, for which agents are given by name; None stores nothing.
+        **options: see ``WorkerOptions``.
 
-def check_options(agents: Sequence[str | Agent], **options: Unpack[CampaignOptions]) -> CampaignOptions:
-    """Check agents and options before anything is played; return the options with the right number of processes.
-
-    Every agent that is given by name is made once, a user-defined one in a process of its own.
+    Attributes:
+        move_time: seconds for a decision of a user-defined agent.
 
     Raises:
         AgentError: a user-defined agent cannot be made.
         ValueError: there is no such built-in agent, an object is no agent, or an option is wrong.
     """
-    executor, processes = options.get("executor"), options.get("processes")
-    move_time = check_move_time(options.get("move_time", MOVE_TIME))
-    options["move_time"] = move_time
-    if processes is not None:
-        options["processes"] = check_processes(processes)
-    if processes is not None and executor is not None:
-        raise ValueError(f"processes = {processes}: an executor has its own number of workers, leave it out")
-    objects = [agent for agent in agents if not isinstance(agent, str)]
-    for agent in agents:
-        if isinstance(agent, str):
-            check_agent_name(agent, move_time)
+
+    def __init__(
+        self, agents: Sequence[str | Agent], *, folder: Path | str | None = None, **options: Unpack[WorkerOptions]
+    ) -> None:
+        self._agents, self._cache, self._stack = agents, AgentCache(), ExitStack()
+        self.move_time = check_move_time(options.get("move_time", MOVE_TIME))
+        self._executor, self._progress = options.get("executor"), options.get("progress")
+        processes = options.get("processes")
+        self._processes = check_processes(processes)
+        if processes is not None and self._executor is not None:
+            raise ValueError(f"processes = {processes}: an executor has its own number of workers, leave it out")
+        objects = [check_agent(agent, "agent") for agent in agents if not isinstance(agent, str)]
+        if objects:
+            self._refuse_objects(objects, processes, folder)
+            self._processes = 1
+        with ExitStack() as made:
+            made.callback(self._cache.close)
+            self._names = {name: self._cache.check(name, self.move_time) for name in agents if isinstance(name, str)}
+            made.pop_all()
+        self._is_warm = False
+
+    def _refuse_objects(self, objects: Sequence[Agent], processes: int | None, folder: Path | str | None) -> None:
+        if self._executor is not None or (processes or 1) > 1:
+            raise ValueError(
+                f"agents must be names where worker processes or an executor make them, got {show(objects[0])}"
+            )
+        if folder is not None:
+            raise ValueError(
+                f"agents must be names where a folder stores their games, got {show(objects[0])}: a name says whether it is the "
+                "same agent when they are resumed"
+            )
+
+    def names_of(self, agents: tuple[str | Agent, str | Agent]) -> tuple[str, str]:
+        """Return how the results of a match call two agents."""
+        first, second = (self._names[agent] if isinstance(agent, str) else agent.name for agent in agents)
+        return first, second
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._cache.close()
+        self._stack.__exit__(*error)
+
+    def play(
+        self,
+        chunks: Sequence[Chunk],
+        *,
+        before: int = 0,
+        after: int = 0,
+        on_failure: OnFailure = "forfeit",
+        keeps_orders: bool = False,
+        warms_up: bool = True,
+    ) -> Generator[tuple[Chunk, PlayedChunk], None, None]:
+        """Play chunks. Close the generator to cancel the rest.
+
+        A user-defined agent that is given by name has a process of its own: it cannot be the reason for a ``WorkerError``.
+
+        Args:
+            chunks: what to play.
+            before: games that were finished before, which count as progress.
+            after: games that are expected after these.
+            on_failure: see ``play_match``.
+            keeps_orders: see ``play_chunk``.
+            warms_up: whether to compile first, once, what the games call; in one of several workers, as it takes memory.
+
+        Yields:
+            Every chunk with its games, as they are finished.
+
+        Raises:
+            WorkerError: a worker died, or the executor was shut down.
+        """
+        games = sum(chunk.games for chunk in chunks)
+
+        def report(finished: int) -> None:
+            if self._progress is not None:
+                self._progress(before + finished, before + games + after)
+
+        if self._executor is None and self._processes > 1 and len(chunks) + (after > 0) > 1:
+            self._cache.close()  # the workers make the agents
+            self._executor = self._stack.enter_context(ProcessExecutor(self._processes))
+        try:
+            if warms_up and chunks:
+                self._warm_up(chunks[0].config)
+            if self._executor is None:
+                yield from play_here(self._cache, chunks, report, on_failure, keeps_orders=keeps_orders)
+            else:
+                yield from play_on(self._executor, chunks, report, on_failure, keeps_orders=keeps_orders)
+        except BaseException:  # also where no more games are asked for: what still runs is of no use
+            self._stack.__exit__(*sys.exc_info())
+            raise
+        report(games)
+
+    def _warm_up(self, config: GameConfig) -> None:
+        if self._is_warm:
+            return
+        if isinstance(self._executor, ProcessExecutor):
+            list(run_tasks(self._executor, partial(warm_up, config=config), [self._agents]))
         else:
-            check_agent(agent, "agent")
-    if not objects:
-        return options
-    if executor is not None or (processes or 1) > 1:
-        raise ValueError(
-            f"agents must be names where worker processes or an executor make them, got {show(objects[0])}"
-        )
-    if options.get("folder") is not None:
-        raise ValueError(
-            f"agents must be names where a folder stores their games, got {show(objects[0])}: a name says whether it is the "
-            "same agent when they are resumed"
-        )
-    return {**options, "processes": 1}
+            warm_up(self._agents, config)
+        self._is_warm = True
+
+
+def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
+    """Compile, or load from the cache, what games of agents call: before a clock starts, or several processes compile it.
+
+    Games of one turn call all of it. User-defined agents, which may be slow or keep a state, do not play in them.
+    """
+    one_turn = load_config(config, {"turn_limit": 1})
+    for agent in ["random", *agents]:
+        if isinstance(agent, str):
+            if is_user_defined(agent):
+                continue
+            agent = make_agent(agent)  # noqa: PLW2901
+        if isinstance(agent, IsolatedAgent) or not type(agent).__module__.startswith("geo_patrol."):
+            continue
+        if isinstance(agent, Searcher):
+            agent = agent.with_minimal_budget()  # noqa: PLW2901 - the same code in less time
+        pair = agent, RandomAgent()
+        result = play_chunk(pair, Chunks([PlannedMatch(pair, one_turn)], 1, 0, MOVE_TIME)[0], "forfeit").result
+        list(replay_orders(one_turn, int(result.seeds[0]), result.first_game))
 
 
 def play_matches(
-    agents: Sequence[str | Agent],
+    campaign: Campaign,
     matches: Sequence[PlannedMatch],
     pairs: int,
     seed: int,
     plan: Mapping[str, Any],
-    *,
     folder: Path | str | None = None,
-    move_time: float = MOVE_TIME,
-    processes: int | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> Iterator[tuple[int, MatchResult]]:
+) -> list[MatchResult]:
     """Play matches, or those of their games that a folder does not hold yet.
 
     Agents that fail lose games, which ``MatchResult.failures`` lists.
 
     Args:
-        agents: all agents of the matches.
+        campaign: plays them.
         matches: what to play.
         pairs: number of pairs of games of every match.
         seed: seed of every match.
         plan: plain data that identifies this set of matches, without the agents' files and the move time.
-        folder: see ``CampaignOptions``.
-        move_time: see ``CampaignOptions``.
-        processes: see ``CampaignOptions``.
-        executor: see ``CampaignOptions``.
-        progress: see ``CampaignOptions``.
-
-    Yields:
-        The index and the result of every match as it is finished; only unfinished matches are kept.
+        folder: stores finished games, so that a campaign that was killed can be resumed; None stores nothing.
     """
-    chunks = Chunks(matches, pairs, seed, move_time)
-    full_plan = {**plan, "move_time": move_time, "files": digest_files(plan["agents"])}
-    unfinished: defaultdict[int, dict[int, MatchResult]] = defaultdict(dict)
-
-    def join(chunk: Chunk, result: MatchResult) -> Iterator[tuple[int, MatchResult]]:
-        """Yield the match of a chunk if all others are there."""
-        index = chunk.number // chunks.chunks_per_match
-        results = unfinished[index]
-        results[chunk.index] = result
-        if len(results) == chunks.chunks_per_match:
-            del unfinished[index]
-            yield index, join_results([results[i] for i in sorted(results)])
-
-    finished: set[int] = set()
+    chunks = Chunks(matches, pairs, seed, campaign.move_time)
+    full_plan = {**plan, "move_time": campaign.move_time, "files": digest_files(plan["agents"])}
+    results: dict[int, MatchResult] = {}
     with nullcontext() if folder is None else closing(Journal(Path(folder), full_plan)) as journal:
         for chunk, result in () if journal is None else journal.read(partial(parse_chunk, chunks)):
-            if chunk.number not in finished:
-                finished.add(chunk.number)
-                yield from join(chunk, result)
-        if len(finished) < len(chunks):
-            warm_up(agents, matches[0].config)
-        played = play_chunks(chunks, finished, processes=processes, executor=executor, progress=progress)
-        with closing(played):
+            results.setdefault(chunk.number, result)
+        missing = [chunk for chunk in chunks if chunk.number not in results]
+        with closing(campaign.play(missing, before=sum(map(len, results.values())))) as played:
             for chunk, (result, *_) in played:
                 if journal is not None:
                     journal.append(ChunkRecord.of(chunk, result))
-                yield from join(chunk, result)
+                results[chunk.number] = result
+    size = chunks.chunks_per_match
+    return [join_results([results[size * i + k] for k in range(size)]) for i in range(len(matches))]
 
 
 def describe_plan(kind: str, agents: Sequence[str], config: GameConfig, games: int, seed: int) -> dict[str, Any]:
@@ -351,7 +433,7 @@ def read_seed(seed: int | None, folder: Path | str | None = None) -> int:
         return check_seed(seed)
     plan = None if folder is None else read_plan(Path(folder))
     if plan is None:
-        return new_seed()
+        return fresh_seed() >> 31  # short enough to type
     try:
         return check_seed(plan.get("seed"))
     except ValueError as error:

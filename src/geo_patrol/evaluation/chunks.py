@@ -16,7 +16,6 @@ chunk, the agent's side and its name (``agent_generator``). Hence
 - a chunk in which sides are not swapped has the first games of the same pairs (studies ask who wins as alpha).
 """
 
-import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -224,7 +223,6 @@ def play_chunk(
     Returns:
         The games of this chunk, of which ``results.join_results`` makes a match, and their orders.
     """
-    start = time.perf_counter()
     games = chunk.make_games()
     batches: list[_Batch] = []
     for number, seating in enumerate(chunk.seatings):
@@ -233,8 +231,7 @@ def play_chunk(
         batches.append(batch)
     first_game = np.array(batches[0].first_game, np.int64).reshape(-1, NUM_SIDES, SATELLITES)  # perhaps without a phase
     failures = tuple(failure for batch in batches for failure in batch.failures)
-    seconds = time.perf_counter() - start
-    result = MatchResult(chunk.names, chunk.config, chunk.seed, seconds, games, first_game, failures)
+    result = MatchResult(chunk.names, chunk.config, chunk.seed, games, first_game, failures)
     return PlayedChunk(result, [batch.orders for batch in batches], join_curves([batch.curve for batch in batches]))
 
 
@@ -343,14 +340,13 @@ class ChunkRecord(BaseModel):
     __pydantic_extra__: dict[str, list[int] | list[list[int]]]
 
     chunk: int = Field(alias="task")
-    seconds: float
     failures: list[Failure]
 
     @classmethod
     def of(cls, chunk: Chunk, result: MatchResult) -> Self:
         """Return the record of a chunk that was played."""
         fields: dict[str, Any] = {name: result.games[name].tolist() for name in _RECORDED}
-        return cls(chunk=chunk.number, seconds=result.seconds, failures=list(result.failures), **fields)
+        return cls(chunk=chunk.number, failures=list(result.failures), **fields)
 
     def to_result(self, chunk: Chunk) -> MatchResult | None:
         """Return the games of the chunk with this record; None if it is not that of as many games."""
@@ -369,7 +365,7 @@ class ChunkRecord(BaseModel):
             return None
         first_game = np.empty((0, NUM_SIDES, SATELLITES), np.int64)  # not recorded: the seed plays it again
         failures = tuple(self.failures)
-        return MatchResult(chunk.names, chunk.config, chunk.seed, self.seconds, games, first_game, failures)
+        return MatchResult(chunk.names, chunk.config, chunk.seed, games, first_game, failures)
 
 
 _RECORDED = tuple(name for name in GAME_RESULT.names or () if name not in ("seeds", "first_side"))

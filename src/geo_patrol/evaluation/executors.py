@@ -1,6 +1,6 @@
 """Where chunks are played: in this process, in worker processes of this machine, or on any other executor.
 
-``play_chunks`` decides; an executor is a ``concurrent.futures.Executor``, for example that of a cluster.
+``campaign.Campaign`` decides; an executor is a ``concurrent.futures.Executor``, for example that of a cluster.
 """
 
 import multiprocessing
@@ -9,14 +9,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from geo_patrol.agents.isolation.agent import IsolatedAgent, without_main
 from geo_patrol.agents.isolation.worker import end_with_parent
@@ -45,27 +44,46 @@ class AgentCache:
     """The agents of a worker. Built-in ones are new for every chunk; processes of user-defined ones are reused and reset."""
 
     def __init__(self) -> None:
-        self._guarded: dict[tuple[int, str], IsolatedAgent] = {}
+        self._guarded: dict[tuple[str, bool], IsolatedAgent] = {}
+        self._new: set[str] = set()
+
+    def check(self, name: str, move_time: float) -> str:
+        """Make an agent for the first time; return its name in results.
+
+        Raises:
+            AgentError: the user-defined agent cannot be made.
+            ValueError: there is no built-in agent of that name.
+        """
+        if not is_user_defined(name):
+            return make_agent(name).name
+        if (name, False) not in self._guarded:
+            self._guarded[name, False] = IsolatedAgent(name, move_time)
+            self._new.add(name)
+        return name
 
     def pair(self, chunk: Chunk) -> tuple[Agent, Agent]:
         """Return the agents of a chunk, those that are given by name without any state of earlier games."""
         first, second = chunk.agents
-        return self._get(0, first, chunk.move_time), self._get(1, second, chunk.move_time)
+        return self._get(first, chunk.move_time), self._get(second, chunk.move_time, is_copy=first == second)
 
-    def _get(self, i: int, agent: str | Agent, move_time: float) -> Agent:
+    def _get(self, agent: str | Agent, move_time: float, *, is_copy: bool = False) -> Agent:
         if not isinstance(agent, str):
             return agent
         if not is_user_defined(agent):
             return make_agent(agent)
-        key = (i, agent)
+        key = (agent, is_copy)
         if key not in self._guarded:
             self._guarded[key] = IsolatedAgent(agent, move_time, start=False)
-        with suppress(AgentError):  # it fails again when its games begin, and loses them
-            self._guarded[key].renew()
+        if agent in self._new and not is_copy:
+            self._new.remove(agent)
+        else:
+            with suppress(AgentError):  # it fails again when its games begin, and loses them
+                self._guarded[key].renew()
         return self._guarded[key]
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes; they start again when they are needed."""
+        self._new.clear()
         for agent in self._guarded.values():
             agent.close()
 
@@ -225,88 +243,35 @@ class WorkerOptions(TypedDict, total=False):
     """Called several times a second with the number of finished games and of all games."""
 
 
-class ChunkSequence(Protocol):
-    """Chunks that are made when they are asked for, see ``chunks.Chunks``."""
-
-    @property
-    def games(self) -> int:
-        """The number of all games."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, number: int, /) -> Chunk: ...
-
-
-def play_chunks(
-    chunks: ChunkSequence,
-    finished: AbstractSet[int] = frozenset(),
+def play_here(
+    agents: AgentCache,
+    chunks: Iterable[Chunk],
+    progress: Callable[[int], None],
+    on_failure: OnFailure,
     *,
-    processes: int | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-    on_failure: OnFailure = "forfeit",
-    keeps_orders: bool = False,
+    keeps_orders: bool,
 ) -> Generator[tuple[Chunk, PlayedChunk], None, None]:
-    """Play chunks in this process, in worker processes or on an executor. Close the generator to cancel the rest.
-
-    A user-defined agent that is given by name has a process of its own: it cannot be the reason for a ``WorkerError``.
-
-    Args:
-        chunks: what to play.
-        finished: the numbers of chunks that are not played; their games count as progress.
-        processes: see ``WorkerOptions``.
-        executor: see ``WorkerOptions``.
-        progress: see ``WorkerOptions``.
-        on_failure: see ``play_match``.
-        keeps_orders: see ``play_chunk``.
-
-    Yields:
-        Every other chunk with its games, as they are finished.
-
-    Raises:
-        WorkerError: a worker died, or the executor was shut down.
-    """
-    numbers = [number for number in range(len(chunks)) if number not in finished]
-    missing = map(chunks.__getitem__, numbers)
-    finished_games = sum(chunks[number].games for number in finished)
-
-    def report(games: int) -> None:
-        if progress is not None:
-            progress(finished_games + games, chunks.games)
-
-    count = min(check_processes(processes), len(numbers))
-    if executor is not None:
-        yield from _play_on(executor, missing, report, on_failure, keeps_orders=keeps_orders)
-    elif count > 1:
-        with ProcessExecutor(count) as workers:
-            yield from _play_on(workers, missing, report, on_failure, keeps_orders=keeps_orders)
-    else:
-        yield from _play_here(missing, report, on_failure, keeps_orders=keeps_orders)
-    report(chunks.games - finished_games)
+    """Play chunks in this process; ``progress`` is called with the number of finished games after every phase."""
+    games = 0
+    for chunk in chunks:
+        report = partial(add_progress, progress, games)
+        yield chunk, play_chunk(agents.pair(chunk), chunk, on_failure, report, keeps_orders=keeps_orders)
+        games += chunk.games
 
 
-def _play_here(
-    chunks: Iterable[Chunk], progress: Callable[[int], None], on_failure: OnFailure, *, keeps_orders: bool
-) -> Iterator[tuple[Chunk, PlayedChunk]]:
-    """Play chunks in this process."""
-    with closing(AgentCache()) as agents:
-        games = 0
-        for chunk in chunks:
-            pair = agents.pair(chunk)
-            report = partial(add_progress, progress, games)
-            yield chunk, play_chunk(pair, chunk, on_failure, report, keeps_orders=keeps_orders)
-            games += chunk.games
-
-
-def _play_on(
+def play_on(
     executor: Executor,
     chunks: Iterable[Chunk],
     progress: Callable[[int], None],
     on_failure: OnFailure,
     *,
     keeps_orders: bool,
-) -> Iterator[tuple[Chunk, PlayedChunk]]:
-    """Play chunks on an executor."""
+) -> Generator[tuple[Chunk, PlayedChunk], None, None]:
+    """Play chunks on an executor; ``progress`` is called with the number of finished games several times a second.
+
+    Raises:
+        WorkerError: a worker died, or the executor was shut down.
+    """
     games = 0
     before = getattr(executor, "finished_games", 0)  # in earlier calls
 

@@ -1,27 +1,23 @@
 """Match play: two agents, many games, chunk by chunk. ``chunks`` says which games a seed gives."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_agent_name
+from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.registry import as_agent, is_user_defined, make_agent
-from geo_patrol.agents.search import Searcher
-from geo_patrol.base.arguments import check_seed, fresh_seed
-from geo_patrol.base.errors import show
+from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.evaluation.campaign import Campaign, agent_version, read_seed
 from geo_patrol.evaluation.chunks import SEATINGS, Chunks, OnFailure, PlannedMatch, PlayedChunk
-from geo_patrol.evaluation.executors import Progress, in_order, play_chunks
+from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, in_order
 from geo_patrol.evaluation.results import MatchResult, join_results
-from geo_patrol.game.game import replay_orders
 
 
 def play_match(
@@ -35,6 +31,7 @@ def play_match(
     save: str | Path | None = None,
     progress: Progress | None = None,
     on_failure: OnFailure = "raise",
+    processes: int = 1,
     executor: Executor | None = None,
     move_time: float = MOVE_TIME,
 ) -> MatchResult:
@@ -55,9 +52,10 @@ def play_match(
         on_failure: what happens when an agent raises an exception or returns something else than orders. "raise" ends the
             match with an ``AgentError``; "forfeit" makes the agent lose all games of the batch that are still running,
             with no points, lists that in ``MatchResult.failures``, and continues with the next batch.
-        executor: plays the games, see ``WorkerOptions``; None plays them in this process. An executor needs agents by name
-            and makes them anew for every chunk, user-defined ones in processes of their own, as in tournaments.
-        move_time: seconds for a decision in one game, for user-defined agents on an executor, see ``make_match_agent``.
+        processes: number of worker processes; 1 plays in this process. Worker processes need agents by name and make them anew
+            for every chunk, user-defined ones in processes of their own, as in tournaments.
+        executor: plays the games instead of worker processes, see ``WorkerOptions``; the same holds for it.
+        move_time: seconds for a decision in one game, for user-defined agents that workers make, see ``make_match_agent``.
 
     Returns:
         The results of every game. If the agents have the same name, the second is called "scripted (2)".
@@ -66,73 +64,32 @@ def play_match(
         ConfigError: the configuration is wrong.
         AgentError: an agent raised an exception, or returned orders of a wrong shape or type, and ``on_failure`` is
             "raise".
-        WorkerError: a worker of the executor died.
+        WorkerError: a worker died.
         ValueError: another argument is wrong.
         OSError: the file cannot be written; ``FileExistsError`` if it exists.
     """
     if on_failure not in ("raise", "forfeit"):
         raise ValueError(f"on_failure must be 'raise' or 'forfeit', got {on_failure!r}")
-    loaded, pairs = load_config(config, overrides), check_games(games) // 2
-    seed = new_seed() if seed is None else check_seed(seed)
-    if executor is None:
+    loaded, pairs, seed = load_config(config, overrides), check_games(games) // 2, read_seed(seed)
+    agents: tuple[str | Agent, str | Agent] = first, second
+    if executor is None and check_processes(processes) == 1:
         agents = as_agent(first, "first"), as_agent(second, "second")
         check_pair(*agents)
-        match = PlannedMatch(agents, loaded)
-    else:
-        match = _by_name(first, second, loaded, move_time)
-    chunks, results, start = Chunks([match], pairs, seed, move_time), [], time.perf_counter()
-    with (
-        _open_recorder(save, loaded) as record,
-        closing(
-            play_chunks(
-                chunks,
-                processes=1 if executor is None else None,
-                executor=executor,
-                progress=progress,
-                on_failure=on_failure,
-                keeps_orders=record is not None,
-            )
-        ) as played,
-    ):
-        for _, chunk in in_order(played):
-            results.append(chunk.result)
-            if record is not None:
-                record(chunk)
-    return replace(join_results(results), seconds=time.perf_counter() - start)  # chunks may be played side by side
-
-
-def _by_name(first: str | Agent, second: str | Agent, config: GameConfig, move_time: float) -> PlannedMatch:
-    """Return a match of two agents which the workers of an executor make; both are made here once, as a trial."""
-    if not isinstance(first, str) or not isinstance(second, str):
-        agent = second if isinstance(first, str) else first
-        raise ValueError(f"agents must be names where an executor makes them, got {show(agent)}")
-    return PlannedMatch(
-        (first, second), config, names=(check_agent_name(first, move_time), check_agent_name(second, move_time))
-    )
-
-
-def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
-    """Compile, or load from the cache, what games of agents call: before a clock starts, or several processes compile it.
-
-    Games of one turn call all of it. User-defined agents, which may be slow or keep a state, do not play in them.
-    """
-    one_turn = load_config(config, {"turn_limit": 1})
-    for agent in ["random", *agents]:
-        if isinstance(agent, str):
-            if is_user_defined(agent):
-                continue
-            agent = make_agent(agent)  # noqa: PLW2901
-        if isinstance(agent, IsolatedAgent) or not type(agent).__module__.startswith("geo_patrol."):
-            continue
-        if isinstance(agent, Searcher):
-            agent = agent.with_minimal_budget()  # noqa: PLW2901 - the same code in less time
-        result = play_match(agent, RandomAgent(), config=one_turn, games=2, seed=0, on_failure="forfeit")
-        list(replay_orders(one_turn, int(result.seeds[0]), result.first_game))
-
-
-def new_seed() -> int:
-    """Return a seed from the operating system that is short enough to type."""
-    return fresh_seed() >> 31
+    workers: WorkerOptions = {"move_time": move_time, "executor": executor, "progress": progress}
+    if executor is None:
+        workers["processes"] = processes
+    with Campaign(agents, **workers) as campaign, _open_recorder(save, loaded) as record:
+        match = PlannedMatch(agents, loaded, campaign.names_of(agents))
+        chunks, results, start = Chunks([match], pairs, seed, campaign.move_time), [], time.perf_counter()
+        played = campaign.play(chunks, on_failure=on_failure, keeps_orders=record is not None, warms_up=False)
+        with closing(played):
+            for _, chunk in in_order(played):
+                results.append(chunk.result)
+                if record is not None:
+                    record(chunk)
+        seconds = time.perf_counter() - start  # chunks may be played side by side
+    first_version, second_version = (agent_version(agent, loaded) for agent in (first, second))
+    return replace(join_results(results), seconds=seconds, versions=(first_version, second_version))
 
 
 def check_games(games: Any) -> int:

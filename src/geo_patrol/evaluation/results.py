@@ -132,8 +132,8 @@ class Summary:
     as_alpha: Tally
     as_bravo: Tally
     total: Tally
-    seconds: float
-    games_per_second: float
+    seconds: float | None
+    games_per_second: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON."""
@@ -175,20 +175,22 @@ class MatchResult:
         agents: names of the first and the second agent.
         config: configuration of the games.
         seed: seed of the match.
-        seconds: wall time; within a tournament or a sequential test, the sum over chunks that may have been played side by side.
         games: (games,) records of layout ``GAME_RESULT``, whose fields are attributes of the match too:
             ``seeds``, ``first_side``, ``scores``, ``turns``, ``reasons``, ``winner`` and ``illegal_orders``.
         first_game: (phases, 2, 11) int64, the orders of alpha and bravo in game 0; ``geo_patrol.game.game.replay_orders`` plays it.
         failures: failures of agents, where ``on_failure`` is "forfeit".
+        seconds: wall time of ``play_match``; None of a match in a tournament or a sequential test.
+        versions: what the agents are beyond their names, see ``campaign.agent_version``.
     """
 
     agents: tuple[str, str]
     config: GameConfig
     seed: int
-    seconds: float
     games: NDArray[np.void]
     first_game: NDArray[np.int64]
     failures: tuple[Failure, ...] = ()
+    seconds: float | None = None
+    versions: tuple[str, str] = ("", "")
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         """Return a field of all games."""
@@ -221,13 +223,14 @@ class MatchResult:
             as_bravo=self._tally(self.first_side == BRAVO),
             total=self._tally(np.ones(len(self), np.bool_)),
             seconds=self.seconds,
-            games_per_second=len(self) / max(self.seconds, 1e-9),
+            games_per_second=None if self.seconds is None else len(self) / max(self.seconds, 1e-9),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and all failures as plain data for JSON."""
         return {
             "agents": {"first": self.agents[0], "second": self.agents[1]},
+            "agent_versions": {"first": self.versions[0], "second": self.versions[1]},
             "games": len(self),
             "seed": self.seed,
             "summary": self.summary().to_dict(),
@@ -240,7 +243,7 @@ class MatchResult:
         The winner is an agent's name, and a side in the next column, both empty for a draw; several reasons have semicolons between them.
         """
         games, numbers = self.games, np.arange(len(self))
-        names, sides = np.array(self.agents), games["first_side"]
+        names, versions, sides = np.array(self.agents), np.array(self.versions), games["first_side"]
         is_draw = games["winner"] == DRAW
         by_side = [sides, 1 - sides]  # the agents that play alpha and bravo
         bits, kinds = np.unique(games["reasons"], return_inverse=True)
@@ -253,6 +256,8 @@ class MatchResult:
             "seed": games["seeds"],
             "alpha": names[by_side[ALPHA]],
             "bravo": names[by_side[BRAVO]],
+            "alpha_version": versions[by_side[ALPHA]],
+            "bravo_version": versions[by_side[BRAVO]],
             "winner": np.array([*self.agents, ""])[games["winner"]],
             "winner_side": np.where(is_draw, "", np.array(SIDES)[games["winner"] ^ sides]),
             "alpha_score": alpha_score,
@@ -286,10 +291,9 @@ class MatchResult:
 
 
 def join_results(results: Sequence[MatchResult]) -> MatchResult:
-    """Concatenate the results of a match's chunks, whose seconds add up; agents, configuration and seed are those of the first."""
+    """Concatenate the results of a match's chunks; agents, configuration and seed are those of the first."""
     return replace(
         results[0],
-        seconds=sum(result.seconds for result in results),
         games=np.concatenate([result.games for result in results]),
         failures=tuple(failure for result in results for failure in result.failures),
     )

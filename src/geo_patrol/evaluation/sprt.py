@@ -9,15 +9,14 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.evaluation import statistics
-from geo_patrol.evaluation.campaign import check_options, read_seed
+from geo_patrol.evaluation.campaign import Campaign, agent_version, read_seed
 from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
-from geo_patrol.evaluation.executors import WorkerOptions, in_order, play_chunks
-from geo_patrol.evaluation.match import check_games, warm_up
+from geo_patrol.evaluation.executors import WorkerOptions, in_order
+from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import MatchResult, join_results, to_frame
 
 
@@ -148,32 +147,26 @@ def play_sprt(
     pairs, seed = check_games(max_games) // 2, read_seed(seed)
     resolved = load_config(config, overrides)
     check_pair(first, second)
-    checked = check_options([first, second], **options)
-    warm_up([first, second], resolved)
-    chunks = Chunks([PlannedMatch((first, second), resolved)], pairs, seed, checked.get("move_time", MOVE_TIME))
-    played = play_chunks(
-        chunks,
-        processes=checked.get("processes"),
-        executor=checked.get("executor"),
-        progress=checked.get("progress"),
-    )
     results: list[MatchResult] = []
-    try:
-        with closing(played):
-            for _, (result, *_) in in_order(played):
-                results.append(result)
-                verdict, _, _ = test.run(statistics.pair_scores(np.concatenate([result.winner for result in results])))
-                if verdict is not None:
-                    break
-    except KeyboardInterrupt:
-        if not results:
-            raise
-        raise SprtInterrupted(replace(_to_result(test, results), is_interrupted=True)) from None
-    return _to_result(test, results)
+    versions = agent_version(first, resolved), agent_version(second, resolved)
+    with Campaign([first, second], **options) as campaign:
+        chunks = Chunks([PlannedMatch((first, second), resolved)], pairs, seed, campaign.move_time)
+        try:
+            with closing(campaign.play(chunks)) as played:
+                for _, (result, *_) in in_order(played):
+                    results.append(result)
+                    scores = statistics.pair_scores(np.concatenate([result.winner for result in results]))
+                    if test.run(scores)[0] is not None:
+                        break
+        except KeyboardInterrupt:
+            if not results:
+                raise
+            raise SprtInterrupted(replace(_to_result(test, results, versions), is_interrupted=True)) from None
+    return _to_result(test, results, versions)
 
 
-def _to_result(test: statistics.Sprt, results: Sequence[MatchResult]) -> SprtResult:
+def _to_result(test: statistics.Sprt, results: Sequence[MatchResult], versions: tuple[str, str]) -> SprtResult:
     """Return the result with the games up to the decision."""
-    match = join_results(results)
+    match = replace(join_results(results), versions=versions)
     verdict, num_pairs, ratios = test.run(statistics.pair_scores(match.winner))
     return SprtResult(test, replace(match, games=match.games[: 2 * num_pairs]), verdict, ratios)

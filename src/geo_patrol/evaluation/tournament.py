@@ -2,9 +2,10 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -15,15 +16,9 @@ from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
-from geo_patrol.evaluation.campaign import (
-    CampaignOptions,
-    agent_version,
-    check_options,
-    describe_plan,
-    play_matches,
-    read_seed,
-)
+from geo_patrol.evaluation.campaign import Campaign, agent_version, describe_plan, play_matches, read_seed
 from geo_patrol.evaluation.chunks import PlannedMatch
+from geo_patrol.evaluation.executors import WorkerOptions
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND, MatchResult, WinRate, to_frame
 from geo_patrol.evaluation.statistics import (
@@ -338,7 +333,8 @@ def play_tournament(
     games: int = 400,
     seed: int | None = None,
     mirror: bool = False,
-    **options: Unpack[CampaignOptions],
+    folder: Path | str | None = None,
+    **options: Unpack[WorkerOptions],
 ) -> Tournament:
     """Play a round robin: every two agents play a match of side-swapped pairs of games.
 
@@ -352,7 +348,9 @@ def play_tournament(
             wherever it is played.
         mirror: whether every agent also plays against itself, which the equilibrium between the sides needs; objects must
             be stateless then.
-        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``.
+        folder: stores finished games, so that a tournament that was interrupted can be resumed; None stores nothing. Its
+            agents are given by name.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, see ``WorkerOptions``.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -360,10 +358,9 @@ def play_tournament(
         FolderError: the folder holds something else.
         ValueError: another argument is wrong.
     """
-    checked = check_options(agents, **options)
     names = check_names(agents)
     pairs = check_games(games) // 2
-    seed = read_seed(seed, options.get("folder"))
+    seed = read_seed(seed, folder)
     resolved = load_config(config, overrides)
     pairings = _pairings(len(names), mirror)
     for first, second in pairings:
@@ -373,6 +370,11 @@ def play_tournament(
         for first, second in pairings
     ]
     plan = {**describe_plan("tournament", names, resolved, games, seed), "mirror": mirror}
-    played = dict(play_matches(agents, matches, pairs, seed, plan, **checked))
+    with Campaign(agents, folder=folder, **options) as campaign:
+        played = play_matches(campaign, matches, pairs, seed, plan, folder)
     versions = tuple(agent_version(agent, resolved) for agent in agents)
-    return Tournament(names, resolved, seed, games, mirror, tuple(played[i] for i in range(len(matches))), versions)
+    results = tuple(
+        replace(match, versions=(versions[first], versions[second]))
+        for match, (first, second) in zip(played, pairings, strict=True)
+    )
+    return Tournament(names, resolved, seed, games, mirror, results, versions)

@@ -8,10 +8,11 @@ that it has already are not played again.
 import hashlib
 import json
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, Unpack
 
@@ -27,25 +28,10 @@ from geo_patrol.base.files import atomic_write
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config, resolve_value
 from geo_patrol.config.toml_files import parse_overrides, value_text
-from geo_patrol.evaluation.campaign import (
-    CampaignOptions,
-    FolderError,
-    Journal,
-    check_options,
-    digest_files,
-    read_plan,
-    read_seed,
-)
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves, play_chunk
-from geo_patrol.evaluation.executors import (
-    AgentCache,
-    ProcessExecutor,
-    Progress,
-    check_processes,
-    play_chunks,
-    run_tasks,
-)
-from geo_patrol.evaluation.match import check_games, warm_up
+from geo_patrol.evaluation.campaign import Campaign, FolderError, Journal, digest_files, read_plan, read_seed, warm_up
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves
+from geo_patrol.evaluation.executors import WorkerOptions, check_processes
+from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
 from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile, wilson_interval
 from geo_patrol.game.notation import read_reasons
@@ -124,7 +110,6 @@ class _BlockRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     block: str
-    seconds: float
     failures: list[Failure]
     winner: list[int]
     scores: list[list[int]]
@@ -134,11 +119,11 @@ class _BlockRecord(BaseModel):
     curve: list[list[int]]
 
     @classmethod
-    def of(cls, block: _Block, played: _PlayedBlock, seconds: float) -> Self:
+    def of(cls, block: _Block, played: _PlayedBlock) -> Self:
         """Return the record of a block."""
         columns = {name: played.games[name].tolist() for name in GAME.names or ()}
         failures, curve = list(played.failures), played.curve.tolist()
-        return cls(block=block.key, seconds=seconds, failures=failures, curve=curve, **columns)
+        return cls(block=block.key, failures=failures, curve=curve, **columns)
 
     def read(self) -> _PlayedBlock | None:
         """Return what was played; None if the columns do not fit."""
@@ -178,58 +163,28 @@ def _by_side(chunk: PlayedChunk) -> _PlayedBlock:
     return _PlayedBlock(games, chunk.curve.astype(np.int32), result.failures)
 
 
-class _Blocks:
-    """The chunks of blocks; each is made when it is asked for."""
-
-    def __init__(self, player: "_Player", blocks: Sequence[_Block]) -> None:
-        self._player, self._blocks = player, blocks
-        self.games = sum(block.games for block in blocks)
-
-    def __len__(self) -> int:
-        return len(self._blocks)
-
-    def __getitem__(self, number: int) -> Chunk:
-        block = self._blocks[number]
-        alpha, bravo = block.pair
-        return Chunk(
-            number=number,
-            agents=self._player.agents.seats(block.cell, block.pair),
-            names=(alpha, bravo if bravo != alpha else f"{bravo} (2)"),
-            is_self_play=alpha == bravo,
-            config=self._player.config(block.cell),
-            seed=block.seed,
-            index=block.index,
-            num_pairs=block.num_pairs,
-            move_time=self._player.move_time,
-            swaps=alpha == bravo,
-        )
-
-
 class _Player:
     """Plays the games of a study, or takes them from its journal.
 
     Args:
         plan: the study.
         seats: the agents of every pair; None makes them by their names.
-        options: see ``CampaignOptions``.
+        move_time: seconds for a decision of a user-defined agent.
         journal: where finished games are; None keeps them in memory alone.
-        stack: ends the worker processes; without one nothing is played, and missing games are an error.
+        campaign: plays the others; without one missing games are an error.
     """
 
     def __init__(
         self,
         plan: StudyPlan,
         seats: Seats | None,
-        options: CampaignOptions,
+        move_time: float,
         journal: Journal | None,
-        stack: ExitStack | None,
+        campaign: Campaign | None,
     ) -> None:
-        self.plan, self.agents = plan, StudyAgents(plan, seats)
-        self.move_time = options.get("move_time", MOVE_TIME)
-        self._processes, self._executor = options.get("processes"), options.get("executor")
-        self._progress: Progress = options.get("progress") or (lambda _done, _total: None)
-        self._journal, self._stack = journal, stack
-        self._is_warm, self._asked = False, dict[str, int]()
+        self.plan, self.agents, self.move_time = plan, StudyAgents(plan, seats), move_time
+        self._journal, self._campaign = journal, campaign
+        self._asked = dict[str, int]()
         self._most: dict[tuple[int, str, _Pair], int] = {}
         self.config = lru_cache(maxsize=64)(plan.config)
         self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
@@ -252,38 +207,32 @@ class _Player:
         ]
 
     def _play(self, blocks: Sequence[_Block], remaining: int) -> None:
-        if self._stack is None:
+        if self._campaign is None:
             raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
-        processes = check_processes(self._processes)
-        if self._executor is None and processes > 1 and (len(blocks) > 1 or remaining > 0):
-            self._executor = self._stack.enter_context(ProcessExecutor(processes))
-        if not self._is_warm:
-            self._warm_up()
-            self._is_warm = True
-        round_ = _Blocks(self, blocks)
-        done, total = self.total - round_.games, self.total + remaining
-        played = play_chunks(
-            round_,
-            executor=self._executor,
-            processes=1,
-            progress=lambda games, _all: self._progress(done + games, total),
-        )
-        with closing(played):
+        chunks = [self.chunk(number, block) for number, block in enumerate(blocks)]
+        before = self.total - sum(block.games for block in blocks)
+        with closing(self._campaign.play(chunks, before=before, after=remaining)) as played:
             for chunk, result in played:
                 block, finished = blocks[chunk.number], _by_side(result)
                 if self._journal is not None:
-                    self._journal.append(_BlockRecord.of(block, finished, result.result.seconds))
+                    self._journal.append(_BlockRecord.of(block, finished))
                 self._played[block.key] = finished
 
-    def _warm_up(self) -> None:
-        """Compile what games call, in one of the worker processes: it takes more memory than the games of a large study."""
-        seats = {pair: self.agents.seats(self.plan.cells[0], pair) for pair in self.plan.file.agents}
-        by_name = {name: agent for pair, each in seats.items() for name, agent in zip(pair, each, strict=True)}
-        agents, function = list(by_name.values()), partial(warm_up, config=self.plan.scenarios[0].config)
-        if isinstance(self._executor, ProcessExecutor):
-            list(run_tasks(self._executor, function, [agents]))
-        else:
-            function(agents)
+    def chunk(self, number: int, block: _Block) -> Chunk:
+        """Return a block as a chunk with a number."""
+        alpha, bravo = block.pair
+        return Chunk(
+            number=number,
+            agents=self.agents.seats(block.cell, block.pair),
+            names=(alpha, bravo if bravo != alpha else f"{bravo} (2)"),
+            is_self_play=alpha == bravo,
+            config=self.config(block.cell),
+            seed=block.seed,
+            index=block.index,
+            num_pairs=block.num_pairs,
+            move_time=self.move_time,
+            swaps=alpha == bravo,
+        )
 
     def blocks(self, request: Request) -> Iterator[_Block]:
         """Yield the blocks of a request."""
@@ -541,13 +490,14 @@ StudySource: TypeAlias = str | Path | Mapping[str, Any] | StudyFile | StudyPlan
 """The path of a study file, the same content as a mapping, or what was made of it."""
 
 
-def play_study(source: StudySource, **options: Unpack[CampaignOptions]) -> Study:
+def play_study(source: StudySource, *, folder: Path | str | None = None, **options: Unpack[WorkerOptions]) -> Study:
     """Play a study and answer its questions.
 
     Args:
         source: the path of a study file, the same content as a mapping, or a ``StudyFile`` or ``StudyPlan``.
-        **options: ``move_time``, ``processes``, ``executor``, ``progress``, ``folder``, see ``CampaignOptions``. In a folder, a
-            study that was interrupted goes on; it may also have got further questions or values.
+        folder: stores finished games; None stores nothing. A study that was interrupted goes on in its folder; it may also have
+            got further questions or values. Its agents are given by name.
+        **options: ``move_time``, ``processes``, ``executor``, ``progress``, see ``WorkerOptions``.
 
     Raises:
         ConfigError: the file, a configuration, a key or a value is wrong, in any cell; nothing is played then.
@@ -556,7 +506,7 @@ def play_study(source: StudySource, **options: Unpack[CampaignOptions]) -> Study
         MissingPackageError: the design or a question needs a package that is not installed.
         ValueError: another argument is wrong.
     """
-    return _run(load_plan(source), None, options)
+    return _run(load_plan(source), None, folder, options)
 
 
 def load_plan(source: StudySource) -> StudyPlan:
@@ -567,26 +517,25 @@ def load_plan(source: StudySource) -> StudyPlan:
     return plan_study(file, folder)
 
 
-def _run(plan: StudyPlan, seats: Seats | None, options: CampaignOptions) -> Study:
+def _run(plan: StudyPlan, seats: Seats | None, folder: Path | str | None, options: WorkerOptions) -> Study:
     check_questions(plan)
     given = plan.file.agents if seats is None else tuple(seats.values())
     agents = list(dict.fromkeys(agent for pair in given for agent in pair))
-    checked = check_options(agents, **options)
-    folder = options.get("folder")
-    identity = {
-        "kind": "study",
-        "geo_patrol": __version__,
-        "title": plan.file.title,
-        "seed": plan.file.seed,
-        "move_time": checked.get("move_time", MOVE_TIME),
-    }
     with ExitStack() as stack:
+        campaign = stack.enter_context(Campaign(agents, folder=folder, **options))
         journal = None
         if folder is not None:
+            identity = {
+                "kind": "study",
+                "geo_patrol": __version__,
+                "title": plan.file.title,
+                "seed": plan.file.seed,
+                "move_time": campaign.move_time,
+            }
             journal = stack.enter_context(closing(Journal(Path(folder), identity)))
             with atomic_write(Path(folder) / STUDY) as file:
                 file.write(json.dumps(_saved(plan), indent=1) + "\n")
-        return _collect(_Player(plan, seats, checked, journal, stack))
+        return _collect(_Player(plan, seats, campaign.move_time, journal, campaign))
 
 
 def check_questions(plan: StudyPlan) -> None:
@@ -660,8 +609,7 @@ def read_study(folder: Path | str) -> Study:
         raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
     planned = plan_study(file, path, configs=configs, checks=False)
     with closing(Journal(path, {key: plan[key] for key in plan if key not in ("format", "version")})) as journal:
-        options: CampaignOptions = {"move_time": plan.get("move_time", MOVE_TIME)}
-        return _collect(_Player(planned, None, options, journal, None))
+        return _collect(_Player(planned, None, plan.get("move_time", MOVE_TIME), journal, None))
 
 
 @dataclass(frozen=True)
@@ -689,17 +637,15 @@ def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: flo
     """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
     check_questions(plan)
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
-    check_options(agents, move_time=move_time)
-    warm_up(agents, plan.scenarios[0].config)
-    seconds = 0.0
-    player = _Player(plan, None, {"move_time": move_time, "processes": 1}, None, None)
-    with closing(AgentCache()) as cache:
+    seconds, player = 0.0, _Player(plan, None, move_time, None, None)
+    with Campaign(agents, move_time=move_time, processes=1) as campaign:
+        warm_up(agents, plan.scenarios[0].config)
         for pair in plan.file.agents:
             games = min(plan.file.games, CHUNK_PAIRS)
             block = next(player.blocks(Request(plan.cells[0], pair, games + games % 2, plan.file.seed)))
-            chunk = _Blocks(player, [block])[0]
-            played = play_chunk(cache.pair(chunk), chunk, "forfeit").result
-            seconds += played.seconds / len(played)
+            start = time.perf_counter()
+            list(campaign.play([player.chunk(0, block)], warms_up=False))
+            seconds += (time.perf_counter() - start) / block.games
     count = len(plan.cells) * len(plan.file.agents) * plan.file.games
     questions = [expect_games(plan, question) for question in plan.file.question]
     expected, most = (count + sum(each[i] for each in questions) for i in range(2))
@@ -720,7 +666,8 @@ def play_sweep(
     overrides: Sequence[str] = (),
     games: int = 200,
     seed: int | None = None,
-    **options: Unpack[CampaignOptions],
+    folder: Path | str | None = None,
+    **options: Unpack[WorkerOptions],
 ) -> Study:
     """Play a match at every point of a grid of configuration values: a study of two agents, each as alpha and as bravo.
 
@@ -732,6 +679,7 @@ def play_sweep(
         overrides: texts ``key=value`` for every cell.
         games: number of games per cell, even: half of them with the sides swapped.
         seed: see ``play_tournament``; every cell is the match that ``play_match`` plays with it.
+        folder: see ``play_study``.
         **options: see ``play_study``.
 
     Raises:
@@ -741,11 +689,10 @@ def play_sweep(
         ValueError: another argument is wrong.
     """
     check_pair(first, second)
-    plan = plan_sweep(
-        (agent_name(first), agent_name(second)), vary, config, overrides, games, read_seed(seed, options.get("folder"))
-    )
+    names = agent_name(first), agent_name(second)
+    plan = plan_sweep(names, vary, config, overrides, games, read_seed(seed, folder))
     seats = {plan.file.agents[0]: (first, second), plan.file.agents[-1]: (second, first)}
-    return _run(plan, seats if len(seats) > 1 else {plan.file.agents[0]: (first, second)}, options)
+    return _run(plan, seats if len(seats) > 1 else {plan.file.agents[0]: (first, second)}, folder, options)
 
 
 def plan_sweep(
