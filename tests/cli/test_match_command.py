@@ -1,6 +1,7 @@
 """``geo-patrol match``: its output, its files, and its messages about wrong input."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from geo_patrol import __version__, load_config
 from geo_patrol.agents import basic
+from geo_patrol.agents.registry import network_version
 from geo_patrol.cli import match as command
 from geo_patrol.cli.app import app
 from geo_patrol.cli.output import write_csv
@@ -219,6 +221,22 @@ def test_standard_output_takes_json_or_csv_instead_of_the_table(result, tmp_path
     path = tmp_path / "match.json"
     check_csv(run(*MATCH, "--csv", "-", "--json", path).stdout, result)
     check_json(path.read_text(), result)
+
+
+def test_networks_and_files_are_named(tmp_path):
+    bot = tmp_path / "bot.py"
+    bot.write_text("from geo_patrol.agents import RandomAgent\nclass Bot(RandomAgent):\n    pass\n")
+    name = f"{bot}:Bot"
+    arguments = ("policy:base", name, "--games", 2, "--seed", 1, "--set", "turn_limit=1")
+    network = network_version("policy:base", load_config("geo_patrol", {"turn_limit": 1}))
+    digest = hashlib.sha256(bot.read_bytes()).hexdigest()[:8]
+    ran = run(*arguments, "--csv", tmp_path / "games.csv", "--json", tmp_path / "match.json")
+    assert f"policy:base: {network}\n" in ran.stdout
+    assert f"{name}: {digest}\n" in ran.stdout
+    written = json.loads((tmp_path / "match.json").read_text())
+    assert written["agent_versions"] == {"first": network, "second": digest}
+    rows = list(csv.DictReader((tmp_path / "games.csv").open()))
+    assert [(row["alpha_version"], row["bravo_version"]) for row in rows] == [(network, digest), (digest, network)]
 
 
 def test_a_draw_has_no_winner():

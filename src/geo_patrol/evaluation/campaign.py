@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from filelock import FileLock, Timeout
@@ -291,9 +292,11 @@ class Campaign:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(
+        self, error: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._cache.close()
-        self._stack.__exit__(*error)
+        self._stack.__exit__(error, value, trace)
 
     def play(
         self,
