@@ -235,7 +235,7 @@ def test_networks_and_files_are_named(tmp_path):
     assert f"{name}: {digest}\n" in ran.stdout
     written = json.loads((tmp_path / "match.json").read_text())
     assert written["agent_versions"] == {"first": network, "second": digest}
-    rows = list(csv.DictReader((tmp_path / "games.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "games.csv").read_text().splitlines()))
     assert [(row["alpha_version"], row["bravo_version"]) for row in rows] == [(network, digest), (digest, network)]
 
 

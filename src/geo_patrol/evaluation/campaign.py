@@ -445,6 +445,8 @@ def read_seed(seed: int | None, folder: Path | str | None = None) -> int:
 
 def agent_version(agent: str | Agent, config: GameConfig, read: Callable[[str], Agent | None] | None = None) -> str:
     """Return what plays as an agent beyond its name: networks, or the beginnings of digests of its files; "" if neither."""
+    if isinstance(agent, IsolatedAgent):
+        agent = agent.name
     found = network_version(agent, config, read)
     if found or not isinstance(agent, str):
         return found
