@@ -217,7 +217,18 @@ def test_questions_are_commands_too(arguments, text):
 
 def test_games_are_a_column_where_rows_have_other_numbers_of_them():
     """A search plays whole chunks: 256 games where an agent plays both sides, otherwise 128, beside the 200 of every cell."""
-    command = ("study", "threshold", "--vary", "turn_limit=1,2", "--rate", 0.5, "--games", 1000, "--set", "turn_limit=1")
+    command = (
+        "study",
+        "threshold",
+        "--vary",
+        "turn_limit=1,2",
+        "--rate",
+        0.5,
+        "--games",
+        1000,
+        "--set",
+        "turn_limit=1",
+    )
     ran = run(*command, "--agents", "idle", "--agents", "idle random")
     assert re.search(r"alpha / bravo +games +alpha wins", ran.stdout)
     assert re.search(r"^idle / idle +256 ", ran.stdout, re.MULTILINE)
