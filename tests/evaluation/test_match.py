@@ -1,6 +1,7 @@
 """Match play: seeds, sides, random streams, counts, and errors of agents."""
 
 import zlib
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -382,7 +383,9 @@ def test_endings_are_counted_for_agents_not_sides():
 
 
 def test_a_match_of_zero_seconds_has_a_speed():
-    assert np.isfinite(result_of([256, 256], [-1, -1]).summary().games_per_second)
+    result = result_of([256, 256], [-1, -1])
+    assert np.isfinite(replace(result, seconds=0.0).summary().games_per_second)
+    assert result.summary().games_per_second is None  # within a tournament
 
 
 @pytest.mark.parametrize("trials", [1, 2, 10, 500, 12345])
