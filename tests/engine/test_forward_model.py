@@ -112,6 +112,20 @@ def test_games_that_are_not_there():
             batch.seen_by(side)
 
 
+@pytest.mark.parametrize("rows", [None, True, np.array([[0, 1]]), np.array(1)], ids=repr)
+def test_games_are_selected_along_one_axis(rows):
+    with pytest.raises(IndexError, match="games must be selected by an integer, a slice, indices or a mask, got "):
+        Games("duel", 3, seed=1)[rows]
+
+
+def test_no_games_can_be_selected():
+    batch = Games("duel", 3, seed=1)
+    none, size = batch[batch.is_over], batch.observe().shape[2]
+    assert none.observe().shape == (0, 2, size)
+    assert none.position_keys() == []
+    assert none.sample_actions().shape == (0, 2, 11)
+
+
 def test_faulty_arguments_of_play_outs():
     class Remembering(IdleAgent):
         act_seeded = None

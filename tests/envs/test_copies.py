@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, load_config, make_vec
+from geo_patrol.agents.policy import load_policies, write_weights
 from geo_patrol.envs.single import SoloGeoPatrol
 
 CROWD = {"both": {"patrols": {"formation": [[0, 4]]}, "odds": {"shoot": [1.0, 1.0]}}, "extends": "king_of_the_hill"}
@@ -74,6 +75,61 @@ def test_copies_have_the_opponents_and_the_size_of_pictures_as_they_were(twin_of
     twin = twin_of(env)
     twin.reset(seed=1)
     assert twin.render().shape == (480, 640, 3)
+
+
+AGENT = """
+import numpy as np
+
+
+class Mine:
+    name, observation, stateless = "mine", "tokens", True
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        return np.full((len(observations), 11), {code}, np.int64)
+"""
+
+
+@every_copy
+def test_copies_play_the_same_opponent_in_another_working_directory(twin_of, tmp_path, monkeypatch):
+    for code, folder in enumerate(("here", "there")):
+        path = tmp_path / folder
+        path.mkdir()
+        (path / "agent.py").write_text(AGENT.format(code=3 * code))
+    monkeypatch.chdir(tmp_path / "here")
+    name = "agent.py:Mine"
+    envs, mixed, changed = (make_vec("case1", 3, opponent=each) for each in (name, {name: 1, "idle": 1}, "idle"))
+    changed.set_opponents(name)
+    solo = SoloGeoPatrol("case1", opponent=name)
+    monkeypatch.chdir(tmp_path / "there")
+    for env in (envs, mixed, changed):
+        played = [roll_out(each) for each in (env, twin_of(env))]
+        np.testing.assert_array_equal(*played)
+    twin = twin_of(solo)
+    np.testing.assert_array_equal(
+        twin.opponent.act(np.zeros(2), None, None), solo.opponent.act(np.zeros(2), None, None)
+    )
+
+
+def roll_out(envs):
+    envs.reset(seed=1)
+    observations = [envs.step(np.zeros((envs.num_envs, 11), np.int64))[0] for _ in range(4)]
+    return np.stack(observations)
+
+
+@every_copy
+def test_copies_take_the_games_of_an_environment_whose_opponent_is_a_file(twin_of, tmp_path, monkeypatch):
+    weights = load_policies("base").weights[0]
+    monkeypatch.chdir(tmp_path)
+    write_weights("mine.safetensors", weights)
+    envs = make_vec("case1", 2, opponent="policy:mine.safetensors")
+    envs.reset(seed=1)
+    twin = twin_of(envs)
+    twin.restore(envs.save())
+    actions = envs.sample_actions()
+    np.testing.assert_array_equal(twin.step(actions)[0], envs.step(actions)[0])
 
 
 def engage(env, step, game_of):

@@ -1,6 +1,7 @@
 """Invalid arguments of a vector environment raise one clear error and have no side effects."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -93,6 +94,7 @@ ARGUMENTS = [
     ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
     ({"count_events": "yes"}, "count_events must be True or False, got 'yes'"),
+    ({"copy": "no"}, "copy must be True or False, got 'no'"),
     ({"max_cycles": 2.0}, "max_cycles must be a positive integer or None, got 2.0"),
     ({"config": "case9"}, "there is no preset 'case9'"),
     ({"config": 3}, "config must be a preset's name, a path, a mapping or a GameConfig, got 3"),
@@ -110,6 +112,11 @@ def test_arguments_of_any_size_and_kind():
     envs = make_vec("case1", np.int32(2), threads=np.int64(200), max_cycles=2**70, autoreset="SameStep", **TOKENS)
     envs.reset(seed=1)
     envs.step(envs.sample_actions())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_vec(
+            "case1", 2, opponent={"random": np.float32(0.5), "idle": np.float16(1)}, copy=np.bool_(False), **TOKENS
+        )
     tiny = make_vec("case1", 50, opponent={"random": 5e-324, "idle": 1.7e308}, **TOKENS)
     assert set(tiny.reset(seed=1)[1]["opponent"]) == {1}
 

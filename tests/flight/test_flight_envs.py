@@ -324,6 +324,17 @@ def test_actions_that_are_no_codes_are_refused(name, action):
 
 
 @every_id
+def test_copies_change_a_mission_once_by_relative_values(name):
+    env = IDS[name](overrides={"turns": "+2"})
+    expected = IDS[name]().mission.turns + 2
+    twin = copy.deepcopy(pickle.loads(pickle.dumps(env)))
+    assert (env.mission.turns, twin.mission.turns) == (expected, expected)
+    for each in (env, twin):
+        each.reset(options={"mission": {**IDS[name]().mission.to_dict(), "turns": 9}})
+        assert each.mission.turns == 11
+
+
+@every_id
 def test_pickled_and_copied_environments_have_the_same_arguments(name):
     env = IDS[name](overrides={"turns": 7}, mask_in="obs")
     env.reset(seed=1)

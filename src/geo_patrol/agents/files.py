@@ -62,6 +62,14 @@ def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
     return mentioned
 
 
+def absolute_name(name: str) -> str:
+    """Return an agent's name with absolute paths in it, by which it names the same agent in any working directory."""
+    mentioned = mentioned_files([name])
+    return "".join(
+        str(mentioned[piece].absolute()) if piece in mentioned else piece for piece in _SEPARATORS.split(name)
+    )
+
+
 def collect_files(names: Sequence[str]) -> AgentFiles:
     """Read the files that agents' names mention; with a Python file those beside it, and the packages below.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent, protocol
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from geo_patrol.agents.files import absolute_name
 from geo_patrol.agents.registry import as_agent
 from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
@@ -263,6 +264,11 @@ def read_mixture(mixture: Any) -> list[tuple[Opponent, float]]:
     return positive
 
 
+def for_copies(mixture: list[tuple[Opponent, float]]) -> list[tuple[Opponent, float]]:
+    """Return opponents for copies of an environment, which may be made in another working directory."""
+    return [(absolute_name(spec) if isinstance(spec, str) else spec, weight) for spec, weight in mixture]
+
+
 def _read_pairs(mixture: Iterable[Any]) -> list[tuple[Any, Any]]:
     pairs = []
     for pair in mixture:
@@ -274,6 +280,9 @@ def _read_pairs(mixture: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 def _read_weight(spec: Any, weight: Any) -> float:
     is_number = isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool)
-    if not is_number or not 0 <= weight <= sys.float_info.max:
+    number = (
+        weight.item() if isinstance(weight, np.generic) else weight
+    )  # float32 cannot be compared with the largest float
+    if not is_number or not 0 <= number <= sys.float_info.max:
         raise ValueError(f"opponent {spec!r}: weight must be a finite number of at least 0, got {show(weight)}")
-    return float(weight)
+    return float(number)

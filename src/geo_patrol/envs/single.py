@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from geo_patrol.agents import Agent
+from geo_patrol.agents.files import absolute_name
 from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
 from geo_patrol.agents.registry import as_agent
 from geo_patrol.base.arguments import check_choice, check_names, check_seed
@@ -88,7 +89,8 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         check_choice("seat", seat, get_args(Seat))
         self.opponent = as_agent(opponent, "opponent")
         self._single = SingleGame(config, options, "info")
-        EzPickle.__init__(self, self.config, opponent=opponent, seat=seat, **copy_options(options))
+        copied = absolute_name(opponent) if isinstance(opponent, str) else opponent
+        EzPickle.__init__(self, self.config, opponent=copied, seat=seat, **copy_options(options))
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True

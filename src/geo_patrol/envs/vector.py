@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 from pydantic import Field, FiniteFloat
 
+from geo_patrol.agents.files import absolute_name
 from geo_patrol.agents.satellites import own_features
 from geo_patrol.base.arguments import check_choice, check_count, check_names, fresh_seed, read_options, read_seeds
 from geo_patrol.base.errors import RecordingError, show
@@ -32,7 +33,7 @@ from geo_patrol.envs.arguments import (
     read_reset_mask,
 )
 from geo_patrol.envs.episodes import Episodes, EventCounts, SavedOrders, SavedStream
-from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, read_mixture
+from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, for_copies, read_mixture
 from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
@@ -149,6 +150,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         counts_events = options.get("count_events", False)
         check_encoding(observation)
         max_cycles, counts_events = check_options(mask_in, reward, max_cycles, counts_events)
+        if not isinstance(self._copy, (bool, np.bool_)):
+            raise ValueError(f"copy must be True or False, got {show(self._copy)}")
         self.num_games = check_count("num_games", num_games, MAX_GAMES)
         self._mode = read_autoreset(options.get("autoreset", AutoresetMode.NEXT_STEP))
         seats = check_seats(options.get("seats"), has_opponent=given is not None)
@@ -157,7 +160,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         opponent = None if given is None else read_mixture(given)
         if opponent is not None:
             self._opponents.set(opponent)
-        EzPickle.__init__(self, self._config, num_games, opponent=opponent, **copy_options(options))
+        copied = None if opponent is None else for_copies(opponent)
+        EzPickle.__init__(self, self._config, num_games, opponent=copied, **copy_options(options))
         self._episodes = Episodes(
             self._config,
             self.num_games,
@@ -253,7 +257,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             raise ValueError("both sides are played: there are no opponents to set")
         mixture = read_mixture(opponent)
         self._opponents.set(mixture)
-        self._ezpickle_kwargs["opponent"] = mixture
+        self._ezpickle_kwargs["opponent"] = for_copies(mixture)
 
     def set_variants(self, weights: str | Mapping[str, float]) -> None:
         """Let episodes that start from now on sample variants by other weights than those of the configuration.
@@ -394,7 +398,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             raise RecordingError("saved environment: it was saved with another configuration")
         if len(data.games) != self.num_games or len(data.episodes) != self.num_games:
             raise RecordingError(f"saved environment: games and episodes must be those of {self.num_games} games")
-        if tuple(data.opponents) != self.opponent_names:
+        if [*map(absolute_name, data.opponents)] != [*map(absolute_name, self.opponent_names)]:  # of copies as well
             names = ", ".join(map(repr, data.opponents)) or "none"
             raise RecordingError(
                 f"saved environment: it has the opponents {names}, but there are {show(self.opponent_names)}"

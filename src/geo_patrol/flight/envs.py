@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.base.arguments import check_choice, check_seed, read_options
 from geo_patrol.base.errors import ConfigError, OrderError, show
-from geo_patrol.config.toml_files import Overrides, parse_overrides
+from geo_patrol.config.toml_files import Overrides, flatten, is_relative, parse_overrides
 from geo_patrol.flight import rules
 from geo_patrol.flight.flight import Flight, parse_code
 from geo_patrol.flight.generator import random_mission
@@ -54,14 +54,17 @@ class _FlightEnv(gymnasium.Env[Any, Any], EzPickle):
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.mask_in, self.reward, self.render_mode = mask_in, reward, render_mode
         self._overrides = dict(deepcopy(list(parse_overrides(overrides))))
-        self._initial_mission = self._load(self._default_mission if mission is None else mission)
+        source = self._default_mission if mission is None else mission
+        self._initial_mission = self._load(source)
         if self._initial_mission is None and self._overrides:
             raise ValueError(
                 f"overrides must be None with random missions, which they could make unsolvable, got {show(overrides)}"
             )
+        # Copies are changed by the overrides again, which must not add to a mission what has been added to it.
+        is_changed_twice = any(is_relative(value) for _, value in flatten(self._overrides))
         EzPickle.__init__(
             self,
-            self._initial_mission or RANDOM,
+            load_mission(source) if is_changed_twice else self._initial_mission or RANDOM,
             overrides=self._overrides,
             mask_in=mask_in,
             reward=reward,

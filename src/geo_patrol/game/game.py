@@ -299,7 +299,7 @@ class Games:
         Keys are equal where positions, with what their configuration sampled for them, are equal, whatever their random
         streams; they are the same in every process.
         """
-        as_bytes = self.state.games.view(np.uint8).reshape(len(self), -1).take(_KEY_BYTES, axis=1)
+        as_bytes = self.state.games.view(np.uint8).reshape(len(self), state.GAME.itemsize).take(_KEY_BYTES, axis=1)
         positions = as_bytes.view(f"V{len(_KEY_BYTES)}")[:, 0].tolist()
         rules = self.state.rules
         if self.hides_enemies:  # what the sides know belongs to the position
@@ -343,7 +343,7 @@ class Games:
         outputs = make_outputs(2 * len(self), check_encoding(encoding), outer_ring, hides_enemies=hides_enemies)
         self.run(steps.OBSERVE, outputs=outputs, whole=whole)
         observations = outputs.tokens if encoding == "tokens" else outputs.onehot
-        return observations.reshape(len(self), 2, -1)
+        return observations.reshape(len(self), 2, observations.shape[1])
 
     # Playing
 
@@ -411,12 +411,18 @@ class Games:
         """Return a copy of one game (an integer), or of several (a slice, indices or a mask), with their random streams.
 
         A game that is selected several times plays the same each time, see ``reseed``.
+
+        Raises:
+            IndexError: there is no such game, or games are not selected by one of these.
         """
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             if not -len(self) <= rows < len(self):  # loops over the games end by it, too
                 raise IndexError(f"index {rows} is out of range for {counted(len(self), 'game')}")
             return Game.from_games(self._take(np.array([rows % len(self)])))
-        return self._take(np.arange(len(self))[rows])
+        selected = np.arange(len(self))[rows]
+        if selected.ndim != 1:
+            raise IndexError(f"games must be selected by an integer, a slice, indices or a mask, got {show(rows)}")
+        return self._take(selected)
 
     def _take(self, rows: NDArray[np.int64]) -> Self:
         games, rules, choices = self.state
