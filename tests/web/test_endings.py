@@ -14,6 +14,7 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from geo_patrol.agents import IdleAgent
+from geo_patrol.base.errors import AgentError
 from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.datasets import ReplayDataset
 from geo_patrol.replays.summaries import summarise
@@ -25,10 +26,15 @@ SETUP = {"preset": "king_of_the_hill", "seed": 11, "alpha": "link", "bravo": "li
 
 
 @pytest.fixture
-def client(tmp_path, monkeypatch):
+def is_own():
+    return False
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch, is_own):
     monkeypatch.setattr(table_server, "FAILURE_SECONDS", 0.0)
     store = TableStore(tmp_path, own_agents=frozenset({"own"}))
-    with TestClient(Server(store).app()) as client:
+    with TestClient(Server(store, is_own=is_own).app()) as client:
         client.tables = store
         yield client
 
@@ -157,7 +163,8 @@ def test_an_agent_that_fails_is_asked_again(client, monkeypatch):
     assert agent.resets == 3  # it began anew before each try
 
 
-def test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why(client, monkeypatch):
+@pytest.mark.parametrize(("is_own", "told"), [(False, "RuntimeError"), (True, "RuntimeError: no plan")])
+def test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why(client, monkeypatch, told, caplog):
     monkeypatch.setattr(tables, "make_match_agent", lambda _: Failing(9))
     table, secrets = open_table(client, bravo="own")
     with seat(client, table, secrets["alpha"]) as socket:
@@ -165,7 +172,8 @@ def test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why(clie
         event = wait_for(socket, "event")["event"]
         assert (event["kind"], event["winner"]) == ("end", "alpha")
         assert event["reasons"] == [{"reason": "failed", "side": "bravo"}]
-        assert event["fault"].endswith("act raised RuntimeError: no plan")
+        assert event["fault"].endswith(f"act raised {told}")
+        assert "RuntimeError: no plan" in caplog.text  # for the operator
         status = wait_for(socket, "status")
         assert (status["paused"], status["fault"]) == (False, None)
     monkeypatch.setattr(tables, "make_match_agent", lambda _: pytest.fail("nobody asks it any more"))
@@ -173,6 +181,18 @@ def test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why(clie
     assert client.tables.find(table).event(1).event.fault == event["fault"]
     practice = {"index": 0, "side": "alpha", "agent": "scripted"}
     assert client.post(f"/api/tables/{table}/practice", json=practice).status_code == 201
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_why_an_agent_of_the_operator_cannot_be_made_is_told_to_the_operator(client, monkeypatch, is_own, caplog):
+    def fail(name):
+        raise AgentError(f"agent {name!r} cannot be made: OSError: /home/operator/secret")
+
+    monkeypatch.setattr(tables, "make_match_agent", fail)
+    refused = client.post("/api/tables", json=SETUP | {"bravo": "own"})
+    assert refused.status_code == 400
+    assert ("/home/operator" in refused.text) == is_own
+    assert ("/home/operator" in caplog.text) != is_own
 
 
 def test_a_failure_of_the_server_itself_is_told_and_pauses_nothing_for_good(client, monkeypatch):

@@ -281,7 +281,8 @@ def _call(agent: Agent, name: str, method: str, *arguments: Any) -> Any:
     except AgentError:  # raised by a worker process, complete with the agent's name
         raise
     except Exception as error:
-        raise AgentError(f"agent {name!r}: {method} raised {describe_error(error)}") from error
+        what = f"agent {name!r}: {method} raised"
+        raise AgentError(f"{what} {describe_error(error)}", f"{what} {type(error).__name__}") from error
 
 
 def check_actions(actions: Any, name: str, num_games: int, method: str = "act") -> NDArray[np.int64]:

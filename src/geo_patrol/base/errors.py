@@ -34,11 +34,20 @@ class OrderError(GeoPatrolError):
 class AgentError(GeoPatrolError):
     """An agent raised an exception, or returned something else than orders.
 
+    Args:
+        message: what has happened.
+        summary: the same for strangers, without the words of the agent, which may quote its author's files; the message by
+            default.
+
     Attributes:
         side: "alpha" or "bravo", where it played for a side of a live game; otherwise None.
     """
 
     side: Literal["alpha", "bravo"] | None = None
+
+    def __init__(self, message: object = "", summary: str | None = None) -> None:
+        super().__init__(message)
+        self.summary = str(self) if summary is None else printable(summary, MAX_MESSAGE_LINE)
 
 
 class PolicyError(GeoPatrolError):

@@ -190,7 +190,7 @@ def open_page(
         def make_app() -> tuple[Any, str | None]:
             tables = TableStore(data, _MAX_OWN_TABLES, own_agents)
             later = compile_search, compile_flight_games, compile_hidden_enemies  # what most games need not wait for
-            server = Server(tables, ("*",), later=later)  # who comes without the key gets no further
+            server = Server(tables, ("*",), later=later, is_own=True)  # who comes without the key gets no further
             for fault in server.damaged:
                 typer.echo(f"damaged: {fault}", err=True)
             return server.app(), open_first(server)

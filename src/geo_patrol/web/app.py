@@ -20,7 +20,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from geo_patrol.agents.levels import rate
-from geo_patrol.base.errors import GeoPatrolError, show
+from geo_patrol.base.errors import AgentError, GeoPatrolError, show
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import FaultsError
 from geo_patrol.flight.mission import Mission
@@ -103,6 +103,7 @@ class Server:
         keep_days: after how many days without a change classes and challenges are removed.
         later: what is compiled while games are played already, in order. No game that hides enemies begins before: it would
             compile for half a minute in a thread, or the event loop, that others wait for.
+        is_own: whether it is somebody's own page: see ``TableServer``.
     """
 
     def __init__(
@@ -113,7 +114,10 @@ class Server:
         host: str = "127.0.0.1",
         keep_days: float = 180.0,
         later: Sequence[Callable[[], object]] = (),
+        *,
+        is_own: bool = False,
     ) -> None:
+        self._is_own = is_own
         self.tables, self._hosts, self._host, self._keep_days = tables, hosts, host, keep_days
         self._later = later
         tables.can_hide_enemies = not later
@@ -270,7 +274,7 @@ class Server:
             threads = self._slow if table.is_slow else self._phases
             run = partial(threads.run, table.saved.opener or table.id)
             draw = partial(self._quick.run, f"drawing {table.id}")
-            self._servers[table.id] = TableServer(table, run, draw)
+            self._servers[table.id] = TableServer(table, run, draw, is_own=self._is_own)
         return self._servers[table.id]
 
     def _refresh(self, name: str) -> None:
@@ -394,6 +398,9 @@ class Server:
     async def _refused(self, request: Request, error: Exception) -> Response:
         if isinstance(error, OSError):
             error = not_saved(error)
+        if isinstance(error, AgentError) and not self._is_own:  # it may quote the operator's files
+            _LOG.error("%s", error)
+            error = ProtocolError("bad_message", "this agent cannot be made now: the operator's messages say why")
         if not isinstance(error, ProtocolError):
             faults = error.faults if isinstance(error, FaultsError) else None
             error = ProtocolError("bad_message", str(error), faults=faults)

@@ -126,7 +126,7 @@ class Ended(Message):
     winner: Side | None
     reasons: list[End]
     fault: str | None
-    """What the agent raised, where one has failed."""
+    """What the agent raised, where one has failed; its kind alone unless it is the page of whoever runs the agent."""
     score: Both
     seed: int
     """Repeats the game; secret until now, because it foretells outcomes."""

@@ -74,13 +74,14 @@ class TableServer:
         table: the table.
         run: runs a phase.
         draw: draws for a browser.
+        is_own: whether only the operator plays, who may read what an agent says that fails; its kind is told to others.
 
     Attributes:
         connections: connections of its clients.
     """
 
-    def __init__(self, table: Table, run: Run, draw: Run) -> None:
-        self.table, self._run, self._draw = table, run, draw
+    def __init__(self, table: Table, run: Run, draw: Run, *, is_own: bool = False) -> None:
+        self.table, self._run, self._draw, self._is_own = table, run, draw, is_own
         self.connections: list[Connection] = []
         self._changed = asyncio.Event()
         self._drawing = asyncio.Lock()  # of several who come together, the first one draws
@@ -335,7 +336,7 @@ class TableServer:
         _LOG.error("table %s ends: %s", table.id, error)
         assert error.side is not None  # of a live game
         try:
-            table.fail(error.side, str(error))
+            table.fail(error.side, str(error) if self._is_own else error.summary)
         except protocol.ProtocolError:  # it cannot be saved now
             self._stand_still()
             return

@@ -218,7 +218,7 @@ class IsolatedAgent:
             self._give_up(f"its answer to {what} could not be read")
         if answer.error is not None:
             self.close()
-            raise AgentError(answer.error)
+            raise AgentError(answer.error, answer.summary)
         return answer
 
     def _read(self, size: int, what: str, deadline: float, seconds: float) -> bytes:

@@ -31,12 +31,14 @@ class Reply(SavedData):
 
     Attributes:
         error: why the request failed.
+        summary: the same for strangers.
         observation, plans: those of the agent that was made.
         orders: (games, 11) order codes.
         generator: state of the random generator after them.
     """
 
     error: str | None = None
+    summary: str | None = None
     observation: Encoding | None = None
     plans: bool = False
     orders: list[list[int]] | None = None
@@ -66,7 +68,7 @@ def serve(name: str, channel: socket.socket) -> None:
         try:
             agent, reply = _answer(name, agent, *request)
         except AgentError as error:
-            reply = Reply(error=str(error))
+            reply = Reply(error=str(error), summary=error.summary)
         send_message(channel, reply.model_dump_json(exclude_defaults=True).encode())
         header = requests.read(LENGTH.size)
         if not header:
