@@ -205,6 +205,26 @@ def test_errors_of_the_library_are_one_line_and_bugs_keep_their_traceback(capsys
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("play", "--text", "--against", "idle", "-c", "duel", "-s", "turn_limit=+2"), "turn_limit 4 -> 6"),
+        (
+            ("print", "-o", "x.pdf", "--sheets", "board", "-c", "case1", "-s", "alpha.patrols.fuel=-1"),
+            "alpha.patrols.fuel 100 -> 99",
+        ),
+        (("print", "-o", "x.pdf", "--sheets", "map", "-m", "sample", "-s", "turns=+2"), "turns 15 -> 17"),
+        (("fly", "--orders", "launch D13", "-s", "turns=-20%"), "turns 15 -> 12"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_commands_say_what_an_override_has_changed(arguments, shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    ran = run(*arguments)
+    assert (ran.exit_code, f"geo-patrol: {shown}\n" in ran.stderr) == (0, True), ran.stderr
+
+
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn", "websockets", "segno"])
 @pytest.mark.parametrize(
     ("arguments", "otherwise"),

@@ -27,7 +27,7 @@ from geo_patrol.cli.options import load_agent
 from geo_patrol.cli.play import GameSaver, start_game
 from geo_patrol.play.order_entry import OrderEntry
 
-live = start_game("case1", None, (None, load_agent("scripted")), 3, has_window=False)
+live = start_game("case1", (None, load_agent("scripted")), 3, has_window=False)
 GameSaver.create("games/", live)
 before = loaded()
 rng = random.Random(1)

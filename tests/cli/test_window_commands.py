@@ -85,13 +85,13 @@ def test_agents_of_users_do_not_act_before_the_game_begins():
             self.calls += ("act",)
 
     own = Own()
-    start_game("case1", None, (own, None), 1)
+    start_game("case1", (own, None), 1)
     assert own.calls == ("reset",)
 
 
 def test_games_at_the_terminal_are_saved(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
-    live = start_game("case1", None, (None, None), 1, has_window=False)
+    live = start_game("case1", (None, None), 1, has_window=False)
     with GameSaver.create(f"{tmp_path}/my games/", live) as saver:
         live.advance()
     (path,) = (tmp_path / "my games").iterdir()

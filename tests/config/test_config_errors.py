@@ -344,3 +344,19 @@ def test_a_scenario_does_not_inherit_the_description_of_what_it_changes(tmp_path
     path.write_text('extends = "case1"\ntitle = "Mine"\ndescription = "More fuel."\n')
     assert load_config(path).description == "More fuel."
     assert load_config("case1").description
+
+
+def test_a_value_of_bravo_that_alphas_replaces_is_refused():
+    mirrored = {"extends": "case1", "mirror": True}
+    with pytest.raises(
+        ConfigError, match=r"^override bravo\.hva\.fuel must be alpha\.hva\.fuel: mirror = true gives bravo alpha's"
+    ):
+        load_config(mirrored, ["bravo.hva.fuel=+1"])
+    for overrides in (
+        {"both.hva.fuel": 7},
+        {"alpha.hva.fuel": 7, "bravo.hva.fuel": 7},
+        {"mirror": False, "bravo.hva.fuel": 7},
+    ):
+        assert load_config(mirrored, overrides).bravo.hva.fuel == 7
+    variants = [{"name": "equal"}, {"name": "unequal", "mirror": False}]
+    assert load_config({**mirrored, "variants": variants}, {"bravo.hva.fuel": 7}).bravo.hva.fuel == 7

@@ -38,3 +38,9 @@ def test_wrong_settings_end_the_program(capsys):
     with pytest.raises(SystemExit):
         parse_settings("what it does", ["--opponents", "idle", "--opponent-weights", "1", "2"])
     assert "opponent_weights must be a weight for each of 1 opponents" in capsys.readouterr().err
+
+
+def test_an_option_is_given_once(capsys):
+    with pytest.raises(SystemExit):
+        parse_settings("what it does", ["--gamma", "0.9", "--gamma", "0.8"])
+    assert "argument --gamma: must be given once" in capsys.readouterr().err

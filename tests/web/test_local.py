@@ -276,7 +276,7 @@ def test_an_address_at_which_no_page_answers_is_none(tmp_path, content):
 
 
 def test_an_interrupted_game_of_a_file_goes_on_at_a_table(tmp_path):
-    live = start_game("case1", None, (None, None), 3, has_window=False)
+    live = start_game("case1", (None, None), 3, has_window=False)
     with GameSaver.create(f"{tmp_path}/game.jsonl", live):
         live.advance()
     from geo_patrol.replays.files import unfinished_game

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from geo_patrol.cli.options import NoBrowser, OverridesOption, Port, named_file
+from geo_patrol.cli.options import NoBrowser, OverridesOption, Port, named_file, print_changes
 from geo_patrol.cli.output import InputError, bad_input, check_outputs, output_file, progress_bar
 
 if TYPE_CHECKING:
@@ -111,15 +111,17 @@ def _load(mission: str, overrides: list[str] | None, seed: int | None, game: str
     import numpy as np
 
     from geo_patrol.flight import load_mission, random_mission
+    from geo_patrol.flight.mission import list_changes
 
     with bad_input():
-        if mission != "random":
-            if seed is not None:
-                raise InputError("--seed is for --mission random; other missions are not random")
-            return load_mission(mission, overrides)
+        if mission != "random" and seed is not None:
+            raise InputError("--seed is for --mission random; other missions are not random")
         if seed is not None and seed < 0:
             raise InputError(f"--seed must be a non-negative integer, got {seed}")
-        return load_mission(random_mission(np.random.default_rng(seed), game=game), overrides)  # type: ignore[arg-type]
+        source = random_mission(np.random.default_rng(seed), game=game) if mission == "random" else mission  # type: ignore[arg-type]
+        loaded = load_mission(source, overrides)
+        print_changes(list_changes(load_mission(source), loaded, overrides))
+    return loaded
 
 
 def _fly(mission: "Mission", solve: bool, max_states: int | None, orders: str | None) -> "Flight":

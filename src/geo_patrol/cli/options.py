@@ -114,6 +114,26 @@ def config_source(config: str, overrides: list[str] | None) -> str:
     return ", ".join([config, *list_changes(load_config(config), load_config(config, overrides), overrides)])
 
 
+def read_config(config: str, overrides: list[str] | None) -> "GameConfig":
+    """Load a configuration for a command without a heading; print what was replaced in it.
+
+    Raises:
+        InputError: it is wrong.
+    """
+    from geo_patrol.config.presets import list_changes, load_config
+
+    with bad_input():
+        resolved = load_config(config, overrides)
+        print_changes(list_changes(load_config(config), resolved, overrides))
+    return resolved
+
+
+def print_changes(changes: Sequence[str]) -> None:
+    """Print what was replaced in a configuration or a mission, such as "bravo.patrols.fuel 60 -> 80"."""
+    if changes:
+        print(f"geo-patrol: {', '.join(changes)}", file=sys.stderr)
+
+
 def check_workers(ray: str | None, processes: int | None) -> None:
     """Check the options ``--ray`` and ``--processes`` before any work is done.
 

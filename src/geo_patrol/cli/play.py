@@ -19,6 +19,7 @@ from geo_patrol.cli.options import (
     Port,
     load_agent,
     named_file,
+    read_config,
     user_path,
 )
 from geo_patrol.cli.output import InputError, bad_input
@@ -43,7 +44,6 @@ _MAX_ROLLOUT_TURNS = 10_000_000
 
 def start_game(
     config: "str | GameConfig",
-    overrides: list[str] | None,
     agents: "tuple[Agent | None, Agent | None]",
     seed: int | None,
     *,
@@ -53,7 +53,6 @@ def start_game(
 
     Args:
         config: the name of a preset, the path of a TOML file, or a finished configuration.
-        overrides: single values that replace those of ``config``.
         agents: the agents of alpha and bravo; None for a person.
         seed: the seed of the game; None takes one from the operating system.
         has_window: whether the game is shown in a window, which needs a screen.
@@ -68,7 +67,7 @@ def start_game(
     from geo_patrol.play.live import LiveGame
 
     with bad_input():
-        resolved = load_config(config, overrides)
+        resolved = load_config(config)
         if seed is not None:
             check_seed(seed)
     if has_window:
@@ -126,7 +125,7 @@ class GameSaver:
         replay = unfinished_game(path)
         alpha, bravo = replay.agents
         agents = _agent_of(replay, path, "alpha", alpha), _agent_of(replay, path, "bravo", bravo)
-        live = start_game(replay.config, None, agents, replay.seed, has_window=False)
+        live = start_game(replay.config, agents, replay.seed, has_window=False)
         live.resume(phase.codes for phase in replay.phases)
         recorder = reopen(path, replay)
         recorder.resume(live.game)
@@ -278,7 +277,6 @@ def _read_new(
 ) -> "tuple[Agent | None, GameConfig]":
     """Check what a new game is asked for with; return its agent, None for a person, and its configuration."""
     from geo_patrol.base.arguments import check_seed
-    from geo_patrol.config.presets import load_config
 
     if side not in SIDES:
         raise InputError(f"--as must be alpha or bravo, got {side}")
@@ -290,7 +288,7 @@ def _read_new(
     with bad_input():
         if seed is not None:
             check_seed(seed)
-        return agent, load_config(config, overrides)
+    return agent, read_config(config, overrides)
 
 
 def _open_table(
@@ -350,7 +348,7 @@ def _start(
 
     agent, resolved = _read_new(side, against, config, overrides, seed)
     agents = (None, agent) if side == "alpha" else (agent, None)
-    live = start_game(resolved, None, agents, seed, has_window=False)
+    live = start_game(resolved, agents, seed, has_window=False)
     return GameSaver.create(f"{games_folder(stack)}/" if save is None else save, live)
 
 
@@ -401,7 +399,7 @@ def watch(
     Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
     """
     agents = load_agent(alpha), load_agent(bravo)
-    live = start_game(config, overrides, agents, seed)
+    live = start_game(read_config(config, overrides), agents, seed)
     from geo_patrol.window.watch import watch as show
 
     if save is None:

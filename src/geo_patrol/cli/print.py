@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from geo_patrol.cli.options import ConfigOption, OverridesOption, user_path
+from geo_patrol.cli.options import ConfigOption, OverridesOption, print_changes, read_config, user_path
 from geo_patrol.cli.output import InputError, bad_input, output_file
 
 if TYPE_CHECKING:
-    from geo_patrol.config.toml_files import Overrides
     from geo_patrol.drawing.shapes import Drawing
     from geo_patrol.drawing.sheet import Paper
 
@@ -53,21 +52,23 @@ def print_sheets(
     print(f"written: {output}: {', '.join(chosen)}")
 
 
-def _draw(config: str, overrides: "Overrides | None", mission: str | None) -> "tuple[str, dict[str, Drawing]]":
+def _draw(config: str, overrides: list[str] | None, mission: str | None) -> "tuple[str, dict[str, Drawing]]":
     """Return the title and the sheets by name."""
     with bad_input():
         if mission is None:
-            from geo_patrol import Game, load_config
+            from geo_patrol import Game
             from geo_patrol.scenes.sheets import game_sheets
 
-            game = Game(load_config(config, overrides), seed=0)
+            game = Game(read_config(config, overrides), seed=0)
             if game.hides_enemies:
                 raise InputError(f"{game.config.title}: enemies are hidden in it, which no board on a table can do")
             return game.config.title, game_sheets(game)
         from geo_patrol.flight import load_mission, solve
+        from geo_patrol.flight.mission import list_changes
         from geo_patrol.flight.pictures.sheets import mission_sheets
 
         loaded = load_mission(mission, overrides)
+        print_changes(list_changes(load_mission(mission), loaded, overrides))
         return loaded.title, mission_sheets(loaded, solve(loaded))
 
 

@@ -15,7 +15,6 @@ from geo_patrol.config.toml_files import (
     change_value,
     config_path,
     copy_plain,
-    flatten,
     is_relative,
     merge,
     parse_overrides,
@@ -23,7 +22,6 @@ from geo_patrol.config.toml_files import (
     scenario_set_names,
     set_value,
     value_at,
-    value_text,
 )
 
 __all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config"]
@@ -31,6 +29,9 @@ __all__ = ["ConfigSource", "Overrides", "load_config", "read_saved_config"]
 
 ConfigSource: TypeAlias = str | Path | Mapping[str, Any] | GameConfig
 """A preset's name, a file's path, the content of such a file, or a finished configuration."""
+
+
+_NOTHING = object()
 
 
 def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None = None) -> GameConfig:
@@ -43,9 +44,16 @@ def load_config(source: ConfigSource = "geo_patrol", overrides: Overrides | None
 
     Raises:
         ConfigError: a file is missing or not TOML, a key is unknown or a value invalid. The message lists every fault
-            with the key's full path, the value, and what is valid.
+            with the key's full path, the value, and what is valid. Or a value of bravo's has no effect, as it has alpha's.
     """
-    return _LAYERS.load(source, overrides)
+    values = dict(parse_overrides(overrides))
+    config = _LAYERS.load(source, values)
+    if config.is_mirrored:
+        for key, value in values.items():
+            side, dot, rest = key.partition(".")
+            if side == "bravo" and values.get(f"alpha{dot}{rest}", _NOTHING) != value:
+                raise ConfigError(f"override {key} must be alpha{dot}{rest}: mirror = true gives bravo alpha's values")
+    return config
 
 
 def read_saved_config(data: Mapping[str, Any]) -> GameConfig:
@@ -101,17 +109,7 @@ def resolve_overrides(config: GameConfig, overrides: Overrides | None) -> dict[s
 
 def list_changes(before: GameConfig, after: GameConfig, overrides: Overrides | None) -> list[str]:
     """Return what overrides have changed, such as "bravo.patrols.fuel 60 -> 80"; one text if it is the same for both sides."""
-    keys = (key for whole, value in parse_overrides(overrides) for key, _ in flatten({whole: value}))
-    changes: dict[str, str] = {}
-    for key in keys:
-        pairs = {
-            target: " -> ".join(value_text(current_value(config, target)) for config in (before, after))
-            for target in target_keys(key)
-        }
-        if len(set(pairs.values())) == 1:
-            pairs = {key: next(iter(pairs.values()))}
-        changes |= pairs
-    return [f"{key} {change}" for key, change in changes.items()]
+    return _LAYERS.list_changes(before, after, overrides, current_value)
 
 
 def _expand_tables(data: Data, origin: str) -> None:

@@ -451,6 +451,11 @@ class GameConfig(_ConfigTable):
         return bool(self.variants) or has_ranges(self.to_dict())
 
     @property
+    def is_mirrored(self) -> bool:
+        """Whether bravo has alpha's values in every game."""
+        return all(self.mirror if each.mirror is None else each.mirror for each in self.variants or (self,))
+
+    @property
     def hides_enemies(self) -> bool:
         """Whether a side has a sensor range, in any of the variants."""
         sides = any(side.sensor_range is not None for side in (self.alpha, self.bravo))

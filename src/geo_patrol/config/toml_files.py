@@ -398,6 +398,28 @@ class Layers(Generic[_T]):
             self._override(data, key, value)
         return self._build(data, f"{origin} with overrides" if values else origin)
 
+    def list_changes(
+        self,
+        before: _T,
+        after: _T,
+        overrides: Overrides | None,
+        current_value: Callable[[_T, str], Any] = lambda each, key: value_at(each.to_dict(), key),
+    ) -> list[str]:
+        """Return what overrides have changed, such as "turns 15 -> 20"; one text where it is the same for all targets.
+
+        ``current_value`` returns the value of an object at a key.
+        """
+        changes: dict[str, str] = {}
+        for key in (key for whole, value in parse_overrides(overrides) for key, _ in flatten({whole: value})):
+            pairs = {
+                target: " -> ".join(value_text(current_value(each, target)) for each in (before, after))
+                for target in self._targets(key)
+            }
+            if len(set(pairs.values())) == 1:
+                pairs = {key: next(iter(pairs.values()))}
+            changes |= pairs
+        return [f"{key} {change}" for key, change in changes.items()]
+
     def resolve(self, source: _T, overrides: Overrides | None) -> Data:
         """Return what overrides replace in an object, by key: nothing relative in it, no tables, and targets for all keys.
 

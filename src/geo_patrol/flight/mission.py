@@ -347,6 +347,11 @@ def load_mission(source: MissionSource = "sample", overrides: Overrides | None =
     return _LAYERS.load(source, overrides)
 
 
+def list_changes(before: Mission, after: Mission, overrides: Overrides | None) -> list[str]:
+    """Return what overrides have changed in a mission, such as "turns 15 -> 20"."""
+    return _LAYERS.list_changes(before, after, overrides)
+
+
 def _override(data: Data, key: Any, value: Any) -> None:
     if not isinstance(key, str) or key.count(".") > MAX_DEPTH:
         raise ConfigError(f"override must be a dotted key, such as turns, got {show(key)}")

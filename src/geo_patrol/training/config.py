@@ -198,6 +198,15 @@ def configure(method: str = "league", **settings: Any) -> TrainingConfig:
     return TrainingConfig(**{**METHODS[method], **settings})
 
 
+class _StoreOnce(argparse.Action):
+    """Store the value of an option that must be given once, where argparse would take the last one silently."""
+
+    def __call__(self, _parser: Any, namespace: argparse.Namespace, values: Any, _option: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "must be given once")
+        setattr(namespace, self.dest, values)
+
+
 def parse_settings(description: str | None, argv: Sequence[str] | None = None) -> TrainingConfig:
     """Read ``--method`` and an option for every field of ``TrainingConfig``; errors end the program with a message.
 
@@ -208,6 +217,7 @@ def parse_settings(description: str | None, argv: Sequence[str] | None = None) -
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
+    parser.register("action", None, _StoreOnce)
     methods = ", ".join(METHODS)
     parser.add_argument("--method", metavar="NAME", help=f"other defaults: {methods} (default league)")
     for name, setting in TrainingConfig.model_fields.items():
