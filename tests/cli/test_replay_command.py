@@ -349,7 +349,7 @@ def test_films_that_cannot_be_written_are_named_as_on_the_command_line(played, t
         for kind in ("--gif", "--mp4"):
             ran = run(played, kind, target)
             assert (ran.exit_code, ran.stdout) == (2, "")
-            assert ran.stderr.startswith(f"geo-patrol: {target}: ")
+            assert ran.stderr.startswith(f"geo-patrol: {target} cannot be written: ")
             assert len(ran.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 

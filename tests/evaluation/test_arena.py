@@ -179,10 +179,12 @@ def test_the_files_of_all_opponents_travel_to_a_cluster(tmp_path, monkeypatch):
     monkeypatch.setattr(options, "open_workers", open_workers)
     monkeypatch.setattr(options, "check_workers", lambda *_: None)
     with pytest.raises(KeyboardInterrupt):
-        arena_command.__wrapped__("scripted", ray="auto")
+        arena_command("scripted", ray="auto")
     files = collect_files([*asked, f"{bot}:Bot"])
+    monkeypatch.setenv("GEO_PATROL_AGENT_FILES", "")  # restores what it was
     with unpack_files(files):
         for name in read_arena().agents("scripted"):
             for path in mentioned_files([name]).values():
                 assert files.contents[files.paths[str(path)]] == path.read_bytes()
                 assert str(path) not in local_name(name)
+    assert local_name(f"{bot}:Bot") == f"{bot}:Bot"  # whose copy is gone

@@ -128,8 +128,8 @@ def unpack_files(files: AgentFiles) -> "tempfile.TemporaryDirectory[str]":
 
 def local_name(name: str) -> str:
     """Return an agent's name with the paths of unpacked copies in it, where there are any."""
-    folder = os.environ.get(_VARIABLE)
-    if folder is None:
+    index = Path(os.environ.get(_VARIABLE, ""), _INDEX)
+    if _VARIABLE not in os.environ or not index.is_file():  # the folder was removed
         return name
-    copies = json.loads(Path(folder, _INDEX).read_text(encoding="utf-8"))
+    copies = json.loads(index.read_text(encoding="utf-8"))
     return "".join(copies.get(piece, piece) for piece in _SEPARATORS.split(name))

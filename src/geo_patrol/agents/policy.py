@@ -255,7 +255,7 @@ def parse_policies(content: bytes, where: str) -> Policies:
     """
     if len(content) > MAX_FILE_SIZE:
         raise PolicyError(f"{where}: more than {MAX_FILE_SIZE:,} bytes: a policy is smaller")
-    if int.from_bytes(content[:8], "little") > _MAX_HEADER:
+    if _MAX_HEADER < int.from_bytes(content[:8], "little") <= len(content):  # a longer one is no file of this format
         raise PolicyError(f"{where}: its header is longer than {_MAX_HEADER:,} bytes: a policy's is shorter")
     try:
         arrays = load(content)
