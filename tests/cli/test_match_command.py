@@ -114,6 +114,17 @@ def test_an_agent_that_fails_loses_and_is_named(monkeypatch, tmp_path):
     assert one["games"] == 2
 
 
+def test_names_are_printed_as_they_are(tmp_path):
+    path = tmp_path / "[red]" / "[" / "bold]" / "bot.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("from geo_patrol.agents import RandomAgent\nclass Bot(RandomAgent):\n    pass\n")
+    name = f"{path}:Bot"
+    ran = run(name, "idle", "--games", 4, "--seed", 1, columns=400)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert f"{name} as" in ran.stdout
+    assert f"\n{name}: " in ran.stdout
+
+
 def test_an_agent_of_the_users_own(tmp_path):
     path = tmp_path / "bot.py"
     path.write_text("from geo_patrol.agents import RandomAgent\nclass Bot(RandomAgent):\n    pass\n")

@@ -294,6 +294,16 @@ def made_up_study(wins, **changes):
     return Study(plan, dict.fromkeys(places, games), {}, ())
 
 
+def test_scenarios_whose_values_are_relative_to_others_are_told_apart():
+    factors = {"bravo.patrols.fuel": ["+0", "+10"]}
+    one = made_up_study(5, factors=factors)
+    fuel = one.plan.scenarios[0].config.bravo.patrols.fuel
+    other = made_up_study(5, factors=factors, set={"turn_limit": 6, "bravo.patrols.fuel": fuel + 30})
+    assert compare_settings(one, other) == [f"bravo.patrols.fuel: {fuel} → {fuel + 30}"]
+    absolute = [made_up_study(5, factors={"bravo.patrols.fuel": [50]}, set=each.plan.file.set) for each in (one, other)]
+    assert compare_settings(*absolute) == []
+
+
 def test_a_number_of_patrols_is_compared_with_that_of_the_formation():
     one = made_up_study(5)
     other = made_up_study(5, set={"turn_limit": 6, "bravo.patrols.count": 7})

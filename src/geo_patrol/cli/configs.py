@@ -62,7 +62,7 @@ def print_presets() -> None:
 
     names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
     presets = {name: load_config(name) for name in names}
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     _print_tables(console, presets)
     for name, config in presets.items():
         if name != _BASE:

@@ -396,7 +396,7 @@ def print_heading(heading: str, settings: str) -> "Console":
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)  # paths of agents may have brackets
     console.print(Text(heading, style="bold"), soft_wrap=True)
     console.print(Text(settings), soft_wrap=True)
     console.print()
@@ -420,7 +420,7 @@ def progress_bar(label: str | Callable[[], str], *, quiet: bool = False) -> Iter
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
     describe = label if callable(label) else lambda: label
     task = bar.add_task(describe(), total=None)

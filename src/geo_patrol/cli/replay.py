@@ -155,13 +155,14 @@ def _read_size(text: str | None) -> tuple[int, int] | None:
 def _check_all(reader: "ReplayReader", csv: str | None, rows: "Rows") -> bool:
     """Check all games, print the result and write the table; return whether all games agree."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import track
 
     from geo_patrol.replays.summaries import table_columns, table_rows
 
     console = Console(stderr=True)
     games = track(
-        reader, f"checking {reader.path.name}", console=console, transient=True, disable=not console.is_terminal
+        reader, f"checking {escape(reader.path.name)}", console=console, transient=True, disable=not console.is_terminal
     )
     count, faults = 0, []
     with csv_stream(csv) as stream:
@@ -342,10 +343,11 @@ def report(
 def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
     """Yield readers, showing on a terminal which file is being read."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True)
     for reader in readers:
-        with console.status(f"reading {reader.path.name}"):
+        with console.status(Text(f"reading {reader.path.name}")):
             yield reader
 
 

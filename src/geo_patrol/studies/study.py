@@ -27,7 +27,7 @@ from geo_patrol.base.errors import ConfigError, show
 from geo_patrol.base.files import atomic_write
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config, resolve_value
-from geo_patrol.config.toml_files import parse_overrides, value_text
+from geo_patrol.config.toml_files import is_relative, parse_overrides, value_text
 from geo_patrol.evaluation.campaign import Campaign, FolderError, Journal, digest_files, read_plan, read_seed, warm_up
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves
 from geo_patrol.evaluation.executors import WorkerOptions, check_processes
@@ -791,7 +791,13 @@ def compare_settings(first: Study, second: Study) -> list[str]:
         lines += [
             f"agents only in the {name}: {' / '.join(pair)}" for i, pair in enumerate(agents_of) if i not in aligned
         ]
-    varied = {key for factor in first.plan.file.factors.values() for key in expand_keys(factor.keys)}
+    # What relative values are relative to may differ, so that cells with the same values are different scenarios.
+    varied = {
+        key
+        for factor in first.plan.file.factors.values()
+        if not any(map(is_relative, factor.values or (factor.low,)))
+        for key in expand_keys(factor.keys)
+    }
     for i, j in _align_scenarios(first, second).items():
         before, after = first.plan.scenarios[i], second.plan.scenarios[j]
         where = f"{before.name}: " if len(first.plan.scenarios) > 1 else ""
