@@ -129,8 +129,14 @@ def test_a_game_that_somebody_watches_stays_when_others_are_opened(serve_folder)
     assert len(client.tables.items) == 4
 
 
+def open_class(store_of_classes, **setup):
+    opened, secret = store_of_classes.make_class(classes.NewClass(**setup))
+    store_of_classes.add(opened)
+    return opened, secret
+
+
 def test_a_schools_hundredth_class_is_opened_and_the_first_one_still_works(client):
-    opened = [client.portal.call(client.server._classes.classes.open_class, classes.NewClass()) for _ in range(100)]
+    opened = [open_class(client.server._classes.classes) for _ in range(100)]
     assert len(client.server._classes.classes.items) == classes.MAX_CLASSES
     first, secret = opened[0]
     seen = client.post(f"/api/classes/{first.id}/overview", json={"secret": secret}).json()
@@ -139,9 +145,10 @@ def test_a_schools_hundredth_class_is_opened_and_the_first_one_still_works(clien
 
 def test_old_classes_expire_with_the_names_of_their_pupils(client, tmp_path):
     store_of_classes = client.server._classes.classes
-    old, _ = store_of_classes.open_class(classes.NewClass(pairs=False))
-    new, _ = store_of_classes.open_class(classes.NewClass())
+    old, _ = open_class(store_of_classes, pairs=False)
+    new, _ = open_class(store_of_classes)
     old.add_pupil("Ada")
+    old.write()
     table = old.saved.games[0].table
     del store_of_classes.items[old.id]
     os.utime(tmp_path / "classes" / f"{old.id}.json", (1_000, 1_000))
@@ -460,9 +467,9 @@ def test_a_table_that_changes_while_it_is_read_is_read_again(client, monkeypatch
         restored.append(each)
         table = restore(*each)
         if len(restored) == 1:
-            kept = client.tables.edit(name)
-            kept.saved.is_stopped = True
-            kept.save()
+            other = restore(*each)
+            other.saved.is_stopped = True
+            other.save()
         return table
 
     monkeypatch.setattr(client.tables, "_restore", restore_slowly)

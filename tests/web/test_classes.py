@@ -10,6 +10,7 @@ import os
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -66,6 +67,7 @@ class Classroom:
         self.client.portal.call(self.client.server.unload, -1.0)
         for table in list(self.client.server.tables.items.values()):
             self.client.portal.call(self.client.server.tables.unload, table)
+        self.client.portal.call(self.client.server._classes.save_notes)
 
     def overview(self, **body):
         return self.request("overview", secret=self.teacher, **body)
@@ -598,15 +600,16 @@ def test_on_a_full_disk_an_action_happens_wholly_or_not_at_all(tmp_path, monkeyp
             during = lesson.overview()
         assert answer.status_code == 200 or (answer.status_code, during) == (507, before)
         assert number or answer.status_code == 507
-    with TestClient(Server(TableStore(tmp_path)).app()) as lesson.client:
+    server = Server(TableStore(tmp_path))
+    with TestClient(server.app()) as lesson.client:
         assert lesson.overview() == during
         games = json.loads((tmp_path / "classes" / f"{lesson.name}.json").read_text())["games"]
         assert {path.stem for path in tmp_path.glob("[!.]*.json")} == {game["table"] for game in games}
         for game in games:
-            stored = json.loads((tmp_path / f"{game['table']}.json").read_text())
-            assert (stored["is_stopped"], stored["is_paused"]) == (game["is_stopped"], game["is_paused"])
+            saved = server.tables.find(game["table"]).saved
+            assert (saved.is_stopped, saved.is_paused) == (game["is_stopped"], game["is_paused"])
             shown = [one["names"] for one in during["tables"] if one["table"] == game["table"]]
-            assert shown in ([], [[stored["alpha"]["name"], stored["bravo"]["name"]]])
+            assert shown in ([], [[saved.alpha.name, saved.bravo.name]])
 
 
 def test_a_pupil_who_comes_back_on_a_full_disk_has_the_seat_or_the_old_secret(client, monkeypatch):
@@ -628,3 +631,57 @@ def test_a_pupil_who_comes_back_on_a_full_disk_has_the_seat_or_the_old_secret(cl
     with client.websocket_connect(f"/ws/{table}") as socket:
         socket.send_text(json.dumps({"type": "hello", "version": 1, "table": table, "secret": lesson.secrets["Ada"]}))
         assert json.loads(socket.receive_text())["type"] == "welcome"
+
+
+def test_who_comes_again_with_the_same_secret_has_come_already(client):
+    """As where the answer to the first arrival was lost."""
+    lesson, secret = Classroom(client), "s" * 32
+    for _ in range(2):
+        assert lesson.request("pupils", 201, name="Ada", secret=secret) == {"secret": secret}
+    assert lesson.request("pupils", 201, name="ada ", secret=secret) == {"secret": secret}
+    lesson.request("pupils", 409, name="Ben", secret=secret)
+    lesson.request("pupils", 409, name="Ada", secret="t" * 32)
+    lesson.request("pupils", 400, name="Cem", secret="short")
+    assert lesson.overview()["pupils"] == ["Ada"]
+    lesson.request("remove", secret=lesson.teacher, pupil="Ada")
+    lesson.request("pupils", 403, name="Ada", secret=secret)
+
+
+def test_a_table_that_no_class_lists_is_swept_at_the_start(tmp_path):
+    """As where the server was killed after the table was saved, and before its class was."""
+    server = Server(TableStore(tmp_path))
+    with TestClient(server.app()) as client:
+        client.server = server
+        lesson = Classroom(client)
+        lesson.arrive("Ada")
+        before = (tmp_path / "classes" / f"{lesson.name}.json").read_bytes()
+        lesson.arrive("Ben")
+        (table,) = server.tables.items
+    (tmp_path / "classes" / f"{lesson.name}.json").write_bytes(before)
+    server = Server(TableStore(tmp_path))
+    assert list(server.tables.items) == []
+    assert not (tmp_path / f"{table}.json").exists()
+    with TestClient(server.app()) as lesson.client:
+        lesson.arrive("Ben")
+        assert lesson.seat("Ben")["table"] is not None
+
+
+def test_a_class_is_changed_outside_of_the_event_loop_one_change_at_a_time(client, monkeypatch):
+    lesson, threads, at_once = Classroom(client), set(), []
+
+    def write(path):
+        threads.add(threading.current_thread().name)
+        at_once.append(1)
+        time.sleep(0.01)
+        assert len(at_once) == 1
+        at_once.pop()
+        return atomic_write(path)
+
+    monkeypatch.setattr(store, "atomic_write", write)
+    names = [f"Pupil {number}" for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lesson.arrive, names))
+    lesson.request("pause", secret=lesson.teacher, paused=True)
+    assert sorted(lesson.overview()["pupils"]) == sorted(names)
+    assert len(client.server.tables.items) == 4
+    assert {name.partition("_")[0] for name in threads} == {"files"}

@@ -374,3 +374,14 @@ def test_other_steps_and_orders_are_refused(client):
         assert client.get(f"/api/flight-lesson/{number}").json()["text"] == f"step must be 1 to 6, got {number}"
     for body in ({"order": "<b>"}, {"order": "coast" * 9}, {"order": 3}, {}, {"order": "coast", "more": 1}):
         assert client.post("/api/flight-lesson/2", json=body).status_code == 400
+
+
+def test_who_comes_again_with_the_same_secret_has_come_already(client):
+    """As where the answer to the first arrival was lost."""
+    day, secret = FlightDay(client), "s" * 32
+    for name, status in (("Ada", 201), (" ada", 201), ("Ben", 409)):
+        answer = client.post(f"/api/flights/{day.name}/pilots", json={"name": name, "secret": secret})
+        assert answer.status_code == status
+        assert status != 201 or answer.json() == {"secret": secret}
+    ranking = client.get(f"/api/flights/{day.name}/ranking").json()["ranking"]
+    assert [row["name"] for row in ranking] == ["Ada"]

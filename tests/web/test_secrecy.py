@@ -107,6 +107,8 @@ class Audience:
             "paused": False,
             "people": list(SIDES),
             "draw_offered": [],
+            "fault": None,
+            "went_back": None,
         }
 
     def play_phase(self, first, orders):

@@ -187,6 +187,7 @@ class Server:
         self._hints.close()
         for server in self._servers.values():
             await server.close()
+        await self._classes.save_notes()
         self._phases.close()
         self._quick.close()
         self._slow.close()
@@ -213,6 +214,7 @@ class Server:
                 self._flights.challenges.remove_older(self._keep_days)
             await asyncio.sleep(_IDLE_SECONDS / 10)
             self.unload()
+            await self._classes.save_notes()
 
     def unload(self, idle_seconds: float = _IDLE_SECONDS) -> None:
         """Remove games from memory that are over but for the latest, and games and classes to which nobody has come lately.
@@ -262,6 +264,8 @@ class Server:
         table = self.tables.items.get(name) or table  # which somebody else has opened meanwhile
         if table is None:
             raise self.tables.missing(name)
+        for arrival in self.tables.arrivals:  # its file may be behind what its class says
+            arrival(table)
         return table
 
     def _note_loaded(self, key: tuple[str, str], task: "asyncio.Task[Table | None]") -> None:
@@ -310,8 +314,14 @@ class Server:
         self._limits.take("requests", site)
         self._limits.take("openings", site)
         self.tables.make_room(site)
-        table, secrets = await self._files.run(site, partial(self.tables.make_table, new, opener=site))
-        self.tables.add(table)
+
+        def make() -> tuple[Table, dict[Side, str]]:
+            made = self.tables.make_table(new, opener=site)
+            made[0].write()
+            return made
+
+        table, secrets = await self._files.run(site, make)
+        self.tables.keep_new(table)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
     async def _take_seat(self, request: Request) -> Response:
@@ -383,7 +393,7 @@ class Server:
             return self.tables.make_continued_table(old.config, old.saved.seed, names, past, opener=site)
 
         table, secrets = await self._slow.run(site, make)
-        self.tables.add(table)
+        self.tables.keep_new(table)
         return JSONResponse({"table": table.id, "secrets": secrets}, 201)
 
     async def _edit_scenario(self, request: Request) -> Response:

@@ -1,12 +1,13 @@
 """Classes: a teacher opens one, pupils come by its link and are seated, in pairs or against an agent."""
 
+import asyncio
 import io
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlencode
@@ -36,7 +37,7 @@ from geo_patrol.web.requests import (
     read_body,
 )
 from geo_patrol.web.store import Store, Stored
-from geo_patrol.web.tables import NewTable, Seat, Table, TableFile, TableStore, make_seat_agent
+from geo_patrol.web.tables import NewTable, Seat, Table, TableStore, make_seat_agent
 
 MAX_PUPILS = 60
 _MAX_ARRIVALS = 300
@@ -108,6 +109,11 @@ class ClassGame(SavedData):
             self.scores = game.scores["alpha"], game.scores["bravo"]
         self.is_over, self.winner, self.reasons = table.is_over, table.winner, [str(one) for one in table.reasons]
 
+    def stand_as(self, other: "ClassGame") -> None:
+        """Take down that it stands as is known of it already."""
+        self.turn, self.phase, self.scores = other.turn, other.phase, other.scores
+        self.is_over, self.winner, self.reasons = other.is_over, other.winner, other.reasons
+
 
 class SavedClass(SavedData):
     """A class as it is saved."""
@@ -137,6 +143,8 @@ _COLUMNS = (
 class Classroom(Stored[SavedClass]):
     """A class with its pupils and their games.
 
+    Its methods change what is in memory. ``write`` saves that, and ``undo`` takes it back where it cannot be saved.
+
     Args:
         name: its code, which pupils type or which is in their link.
         saved: its setup, pupils and games.
@@ -145,12 +153,18 @@ class Classroom(Stored[SavedClass]):
 
     Attributes:
         last_used: when somebody last asked for it, by ``time.monotonic``.
+        changing: held while it is changed, or looked at.
+        is_changed: whether there is anything to write.
+        has_notes: whether there is also how games stand of tables that have left memory.
     """
 
     def __init__(self, name: str, saved: SavedClass, folder: Path, store: TableStore) -> None:
         super().__init__(name, saved, folder)
         self._store = store
         self.last_used = time.monotonic()
+        self.changing = asyncio.Lock()
+        self.is_changed = self.has_notes = False
+        self._opened: list[Table] = []  # by the change in progress
 
     @property
     def title(self) -> str:
@@ -167,8 +181,29 @@ class Classroom(Stored[SavedClass]):
         for game in self.saved.games:
             if game.table == table.id:
                 game.note(table)
-                with suppress(ProtocolError):  # a full disk: it can be seen again when somebody comes to the table
-                    self.save()
+                self.has_notes = True
+
+    def write(self) -> None:
+        """Write the tables that were opened, and then the class, with which everything has happened. This may run in a thread.
+
+        Raises:
+            OSError: the class cannot be written, or one of the tables.
+        """
+        for table in self._opened:
+            table.write()
+        super().write()
+        self._opened, self.is_changed, self.has_notes = [], False, False
+
+    def undo(self) -> None:
+        """Let everything be as its file says, but for how games stand; tables that were opened are removed."""
+        games = {game.table: game for game in self.saved.games}
+        self.revert()
+        self.is_changed = False
+        for game in self.saved.games:
+            game.stand_as(games[game.table])
+        opened, self._opened = self._opened, []
+        for table in opened:
+            self._store.remove(table.id)
 
     def _games(self) -> list[ClassGame]:
         """Return its games as they stand."""
@@ -184,22 +219,30 @@ class Classroom(Stored[SavedClass]):
 
     # Pupils
 
-    def add_pupil(self, name: str) -> str:
+    def add_pupil(self, name: str, secret: str | None = None) -> str:
         """Let somebody in; return the secret, which is that of all seats that the pupil gets.
 
+        Args:
+            name: what the pupil is called.
+            secret: one of the pupil's own making; whoever comes with it again has come already.
+
         Raises:
-            ProtocolError: the class is full, or has somebody of that name.
+            ProtocolError: the class is full, or has somebody of that name, or with that secret.
         """
+        if secret is not None and any(accepts(pupil.secret_hash, secret) for pupil in self.saved.pupils):
+            if name_key(self.saved.pupils[self.pupil_of(secret)].name) != name_key(read_name(name)):
+                raise ProtocolError("no_seat", "secret: it is somebody else's")
+            return secret
+        secret = secret or secrets.token_urlsafe(24)
         back = self._expected(name)
         if back is not None:
-            return self._change_secret(back)
+            return self._change_secret(back, secret)
         name = read_name(name, (pupil.name for pupil in self.saved.pupils if not pupil.is_gone))
         num_present = sum(not pupil.is_gone for pupil in self.saved.pupils)
         if num_present >= MAX_PUPILS or len(self.saved.pupils) >= _MAX_ARRIVALS:
             raise ProtocolError("too_many", f"a class has at most {MAX_PUPILS} pupils")
-        secret = secrets.token_urlsafe(24)
         self.saved.pupils.append(Pupil(name=name, secret_hash=hash_secret(secret)))
-        self.save()
+        self.is_changed = True
         self.seat_if_possible()
         return secret
 
@@ -209,14 +252,11 @@ class Classroom(Stored[SavedClass]):
         expected = (i for i, pupil in enumerate(self.saved.pupils) if pupil.is_expected and name_key(pupil.name) == key)
         return next(expected, None)
 
-    def _change_secret(self, number: int) -> str:
+    def _change_secret(self, number: int, secret: str) -> str:
         """Give a pupil a new secret, for the game in progress as well; the old one is void."""
-        secret = secrets.token_urlsafe(24)
         pupil = self.saved.pupils[number]
         pupil.secret_hash, pupil.is_expected = hash_secret(secret), False
-        self.save()
-        game = self._game_of(number)
-        self._rule([] if game is None else [game])
+        self.is_changed = True
         return secret
 
     def pupil_of(self, secret: str) -> int:
@@ -270,7 +310,7 @@ class Classroom(Stored[SavedClass]):
         if not self.seat_record(number)["over"]:
             raise ProtocolError("no_seat", "your game is not over")
         self.saved.pupils[number].is_waiting = True
-        self.save()
+        self.is_changed = True
         self.seat_if_possible()
 
     def seat_if_possible(self) -> None:
@@ -309,17 +349,15 @@ class Classroom(Stored[SavedClass]):
         seats = {side: self._make_seat(number) for side, number in zip(SIDES, (alpha, bravo), strict=True)}
         new = NewTable.model_validate(self.saved.new.model_dump(exclude={"agent", "pairs"}))
         origin = {"opener": self.saved.opener, "classroom": self.id, "is_paused": self.saved.is_paused}
-        table, _ = self._store.open_table(new, taken=seats, config=self.config, **origin)
+        table, _ = self._store.make_table(new, taken=seats, config=self.config, **origin)
+        self._store.keep(table)
+        self._opened.append(table)
         game = ClassGame(table=table.id, alpha=alpha, bravo=bravo, is_paused=self.saved.is_paused)
         self.saved.games.append(game)
         for number in (first, second):
             if number is not None:
                 self.saved.pupils[number].is_waiting = False
-        try:
-            self.save()
-        except ProtocolError:
-            self._store.remove(table)  # which nobody knows
-            raise
+        self.is_changed = True
 
     def _alpha_games(self, number: int) -> int:
         """Return how many more games a pupil has played as alpha than as bravo."""
@@ -331,35 +369,36 @@ class Classroom(Stored[SavedClass]):
         pupil = self.saved.pupils[number]
         return Seat(kind="taken", name=pupil.name, secret_hash=pupil.secret_hash)
 
-    def rule(self, table: TableFile) -> None:
-        """Make a table as the class says: who plays it, whether it is paused or stopped.
+    def rule(self, table: Table) -> bool:
+        """Make a table as the class says: who plays it, whether it is paused or stopped; return whether that has changed it.
 
-        The class is saved first, and with it everything has happened. Where the file of the table cannot be written it is
-        behind: what is in memory is right, and so is what comes back from the file, because this is called again then.
+        The file of the table may be behind: what comes back from it is made so again.
         """
         game = next((game for game in self.saved.games if game.table == table.id), None)
-        if game is None:
-            return
+        return game is not None and self._rule(game, table)
+
+    def _rule(self, game: ClassGame, table: Table) -> bool:
         saved = table.saved
-        before = saved.model_copy(deep=True)
+
+        def ruled() -> tuple[object, ...]:
+            seats = ((seat.kind, seat.name, seat.secret_hash) for seat in (saved.alpha, saved.bravo))
+            return saved.is_paused, saved.is_stopped, *seats
+
+        before = ruled()
         saved.is_paused, saved.is_stopped = game.is_paused, game.is_stopped
         for side, number in zip(SIDES, game.pupils, strict=True):
             if number is not None:
                 pupil, seat = self.saved.pupils[number], saved.seat(side)
                 seat.name, seat.kind = pupil.name, "taken"
                 seat.secret_hash = "" if game.is_stopped else pupil.secret_hash
-        if saved != before:
-            table.save_if_possible()
+        return ruled() != before
 
-    def _rule(self, games: Iterable[ClassGame]) -> list[str]:
-        """Make the tables of games as the class says; return them."""
-        tables = [game.table for game in games]
-        for name in tables:
-            if (table := self._store.edit(name)) is not None:
-                self.rule(table)
-        return tables
+    def rule_all(self) -> list[str]:
+        """Make all tables in memory as the class says; return those that have changed."""
+        tables = ((game, self._store.items.get(game.table)) for game in self.saved.games)
+        return [game.table for game, table in tables if table is not None and self._rule(game, table)]
 
-    # The teacher; what changes a game returns the tables whose clients must know of it
+    # The teacher
 
     def overview(self) -> dict[str, Any]:
         """Return what the teacher sees: who waits, and all tables, the latest first."""
@@ -389,7 +428,7 @@ class Classroom(Stored[SavedClass]):
             "score": game.scores,
             "over": game.is_over,
             "winner": game.winner,
-            "paused": game.is_paused or (table is not None and table.saved.is_paused),
+            "paused": game.is_paused,
             "waiting_for": [side for side in people if table is None or side not in table.submitted],
             "away": [side for side in people if table is None or side not in table.connected],
             "names": self._names(game),
@@ -400,7 +439,7 @@ class Classroom(Stored[SavedClass]):
         names = (self.saved.new.agent if number is None else self.saved.pupils[number].name for number in game.pupils)
         return list(names)
 
-    def pause(self, table: str | None, *, is_paused: bool) -> list[str]:
+    def pause(self, table: str | None, *, is_paused: bool) -> None:
         """Pause games, or let them go on.
 
         Args:
@@ -409,21 +448,20 @@ class Classroom(Stored[SavedClass]):
         """
         if table is None:
             self.saved.is_paused = is_paused
-        changed = [game for game in self._games() if table in (None, game.table) and not game.has_ended]
-        for game in changed:
-            game.is_paused = is_paused
-        self.save()
-        return self._rule(changed)
+        for game in self._games():
+            if table in (None, game.table) and not game.has_ended:
+                game.is_paused = is_paused
+        self.is_changed = True
 
     def start_next(self) -> None:
         """Let all pupils whose game is over play the next one."""
         for number, pupil in enumerate(self.saved.pupils):
             if not pupil.is_gone and self.seat_record(number)["over"]:
                 pupil.is_waiting = True
-        self.save()
+        self.is_changed = True
         self.seat_if_possible()
 
-    def rename(self, number: int, name: str) -> list[str]:
+    def rename(self, number: int, name: str) -> None:
         """Change what a pupil is called.
 
         Raises:
@@ -431,26 +469,22 @@ class Classroom(Stored[SavedClass]):
         """
         others = [pupil.name for i, pupil in enumerate(self.saved.pupils) if i != number and not pupil.is_gone]
         self.saved.pupils[number].name = read_name(name, others)
-        self.save()
-        game = self._game_of(number)
-        return self._rule([] if game is None else [game])
+        self.is_changed = True
 
-    def remove(self, number: int) -> list[str]:
+    def remove(self, number: int) -> None:
         """Remove a pupil, whose secret is void; the partner of the game in progress waits for another one."""
-        stopped = self._stop_game(number)
+        self._stop_game(number)
         pupil = self.saved.pupils[number]
         pupil.is_gone, pupil.is_waiting, pupil.is_expected = True, False, False
-        self.save()
-        changed = self._rule(stopped)
+        self.is_changed = True
         self.seat_if_possible()
-        return changed
 
     def readmit(self, number: int) -> None:
         """Let whoever comes next under the name of a pupil have the pupil's seat: on another device, for instance."""
         self.saved.pupils[number].is_expected = True
-        self.save()
+        self.is_changed = True
 
-    def reseat(self, number: int, partner: int | None) -> list[str]:
+    def reseat(self, number: int, partner: int | None) -> None:
         """Let a pupil play with another one, or with the agent; their games in progress end, and their partners wait.
 
         Raises:
@@ -460,28 +494,22 @@ class Classroom(Stored[SavedClass]):
             raise ProtocolError(
                 "bad_message", "partner: nobody plays alone; choose somebody else, or null for the agent"
             )
-        both = [one for one in (number, partner) if one is not None]
-        stopped = [game for one in both for game in self._stop_game(one)]
-        try:
-            self._open_table(number, partner)  # which saves the class
-        except ProtocolError:
-            self.revert()
-            raise
-        changed = self._rule(stopped)
+        for one in (number, partner):
+            if one is not None:
+                self._stop_game(one)
+        self._open_table(number, partner)
         self.seat_if_possible()
-        return changed
 
-    def _stop_game(self, number: int) -> list[ClassGame]:
-        """End the game in progress of a pupil without a result, where the class is saved then; both players wait."""
+    def _stop_game(self, number: int) -> None:
+        """End the game in progress of a pupil without a result; both players wait."""
         game = self._game_of(number)
         self.saved.pupils[number].is_waiting = True
         if game is None or game.has_ended:
-            return []
+            return
         game.is_stopped = True
         for other in game.pupils:
             if other is not None:
                 self.saved.pupils[other].is_waiting = True
-        return [game]
 
     def results(self, address: str) -> str:
         """Return a row for each game as CSV.
@@ -519,7 +547,10 @@ class ClassStore(Store[SavedClass, Classroom]):
             "class",
             MAX_CLASSES,
         )
-        self.read_all()  # to report those that are damaged
+        listed = {code: {game.table for game in saved.games} for code, saved in self.read_all().items()}
+        for table_name, code in tables.of_classes.items():
+            if table_name not in listed.get(code, {table_name}):  # the server was killed before its class was saved
+                tables.remove(table_name)
         tables.observers.append(self._note_table)
         tables.arrivals.append(self._rule_table)
         for table in tables.items.values():
@@ -547,11 +578,11 @@ class ClassStore(Store[SavedClass, Classroom]):
     def unload_idle(self, seconds: float) -> None:
         """Remove classes from memory that nobody has used for a time; who asks for one again finds it."""
         for item in list(self.items.values()):
-            if time.monotonic() - item.last_used > seconds:
+            if time.monotonic() - item.last_used > seconds and not item.has_notes:
                 del self.items[item.id]
 
-    def open_class(self, new: NewClass, opener: str = "") -> tuple[Classroom, str]:
-        """Open a class, whose game has been checked; return it with the teacher's secret.
+    def make_class(self, new: NewClass, opener: str = "") -> tuple[Classroom, str]:
+        """Return a new class, whose game has been checked, with the teacher's secret.
 
         Raises:
             ProtocolError: the agent is wrong.
@@ -562,9 +593,7 @@ class ClassStore(Store[SavedClass, Classroom]):
         code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
         while self.get(code) is not None:
             code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
-        opened = Classroom(code, saved, self.folder, self._tables)
-        self.add(opened)
-        return opened, secret
+        return Classroom(code, saved, self.folder, self._tables), secret
 
     def expire(self, days: float) -> None:
         """Remove classes with their games, and so the names of their pupils, after so many days without a new game."""
@@ -603,6 +632,7 @@ class NewPartner(PupilBody):
 
 
 _Asked = TypeVar("_Asked", bound=SecretBody)
+T = TypeVar("T")
 
 
 class ClassRoutes:
@@ -683,8 +713,10 @@ class ClassRoutes:
         self._limits.take("requests", site)
         self._limits.take("openings", site)
         config = await self._threads.run(site, lambda: self._tables.load_setup(new))
-        opened, secret = self.classes.open_class(new, site)
+        opened, secret = self.classes.make_class(new, site)
         opened.config = config
+        await self._threads.run(site, opened.write)
+        self.classes.keep(opened)
         return JSONResponse({"class": opened.id, "secret": secret}, 201)
 
     # Pupils
@@ -693,33 +725,63 @@ class ClassRoutes:
         new, site = await read_body(request, Arrival), client_site(request)
         self._limits.take("requests", site)
         one = self.classes.find(request.path_params["name"])
-        await self._prepare(one)
-        return JSONResponse({"secret": one.add_pupil(new.name)}, 201)
+        return JSONResponse({"secret": await self._change(one, lambda: one.add_pupil(new.name, new.secret))}, 201)
 
-    async def _prepare(self, one: Classroom) -> None:
-        """Read the configuration of a class outside of the event loop."""
-        if "config" not in vars(one):
+    async def _change(self, one: Classroom, action: Callable[[], T]) -> T:
+        """Change a class, or look at it. Nobody sees what is not saved yet, and what cannot be saved has not happened.
+
+        Raises:
+            OSError: it cannot be saved.
+        """
+        if "config" not in vars(one):  # reading it may take a moment
             await self._threads.run(one.saved.opener, lambda: one.config)
+        async with one.changing:
+            try:
+                found = action()
+                if one.is_changed:
+                    await self._threads.run(one.saved.opener, one.write)
+            except BaseException:
+                one.undo()
+                raise
+            finally:
+                for table in one.rule_all():
+                    self._refresh(table)
+            return found
 
-    async def _pupil(self, request: Request) -> tuple[Classroom, int]:
-        """Return the class of a request, and the number of the pupil who asks."""
+    async def save_notes(self) -> None:
+        """Save how the games of tables stand that have left memory."""
+        for one in [one for one in self.classes.items.values() if one.has_notes]:
+            with suppress(ProtocolError, OSError):  # a full disk
+                await self._change(one, partial(setattr, one, "is_changed", True))
+
+    async def _pupil(self, request: Request) -> tuple[Classroom, str]:
+        """Return the class of a request, and the secret of the pupil who asks."""
         body = await read_body(request, SecretBody)
         with self._limits.owner(request, body.secret):
             one = self.classes.find(request.path_params["name"])
-            number = one.pupil_of(body.secret)
-        await self._prepare(one)
-        return one, number
+            one.pupil_of(body.secret)
+        return one, body.secret
 
     async def _seat_of(self, request: Request) -> Response:
-        one, number = await self._pupil(request)
-        if one.saved.pupils[number].is_waiting:  # a table may have become free
-            one.seat_if_possible()
-        return JSONResponse(one.seat_record(number))
+        one, secret = await self._pupil(request)
+
+        def look() -> dict[str, Any]:
+            number = one.pupil_of(secret)
+            if one.saved.pupils[number].is_waiting:  # a table may have become free
+                one.seat_if_possible()
+            return one.seat_record(number)
+
+        return JSONResponse(await self._change(one, look))
 
     async def _again(self, request: Request) -> Response:
-        one, number = await self._pupil(request)
-        one.play_again(number)
-        return JSONResponse(one.seat_record(number))
+        one, secret = await self._pupil(request)
+
+        def play_again() -> dict[str, Any]:
+            number = one.pupil_of(secret)
+            one.play_again(number)
+            return one.seat_record(number)
+
+        return JSONResponse(await self._change(one, play_again))
 
     # The teacher
 
@@ -729,51 +791,54 @@ class ClassRoutes:
         with self._limits.owner(request, asked.secret):
             one = self.classes.find(request.path_params["name"])
             one.check_teacher(asked.secret)
-        await self._prepare(one)
         return one, asked
 
-    def _answer(self, request: Request, one: Classroom, changed: list[str]) -> Response:
-        """Let the clients of tables know of a change; return what the teacher sees."""
-        for table in changed:
-            self._refresh(table)
-        return JSONResponse({**one.overview(), "address": self._address(request, one)})
+    async def _teach(self, request: Request, one: Classroom, action: Callable[[], None]) -> Response:
+        """Do what a teacher asks for; return what the teacher sees then."""
+
+        def act() -> dict[str, Any]:
+            action()
+            return one.overview()
+
+        return JSONResponse({**await self._change(one, act), "address": self._address(request, one)})
 
     async def _overview(self, request: Request) -> Response:
         one, _ = await self._taught(request, SecretBody)
-        return self._answer(request, one, [])
+        return await self._teach(request, one, lambda: None)
 
     async def _seat_with_agent(self, request: Request) -> Response:
         one, _ = await self._taught(request, SecretBody)
-        one.seat_pupils(with_agent=True)
-        return self._answer(request, one, [])
+        return await self._teach(request, one, lambda: one.seat_pupils(with_agent=True))
 
     async def _start_next(self, request: Request) -> Response:
         one, _ = await self._taught(request, SecretBody)
-        one.start_next()
-        return self._answer(request, one, [])
+        return await self._teach(request, one, one.start_next)
 
     async def _pause(self, request: Request) -> Response:
         one, asked = await self._taught(request, Pause)
-        return self._answer(request, one, one.pause(asked.table, is_paused=asked.paused))
+        return await self._teach(request, one, lambda: one.pause(asked.table, is_paused=asked.paused))
 
     async def _rename(self, request: Request) -> Response:
         one, asked = await self._taught(request, NewName)
-        return self._answer(request, one, one.rename(one.named(asked.pupil), asked.name))
+        return await self._teach(request, one, lambda: one.rename(one.named(asked.pupil), asked.name))
 
     async def _remove(self, request: Request) -> Response:
         one, asked = await self._taught(request, PupilBody)
-        return self._answer(request, one, one.remove(one.named(asked.pupil)))
+        return await self._teach(request, one, lambda: one.remove(one.named(asked.pupil)))
 
     async def _readmit(self, request: Request) -> Response:
         one, asked = await self._taught(request, PupilBody)
-        one.readmit(one.named(asked.pupil))
-        return self._answer(request, one, [])
+        return await self._teach(request, one, lambda: one.readmit(one.named(asked.pupil)))
 
     async def _reseat(self, request: Request) -> Response:
         one, asked = await self._taught(request, NewPartner)
-        partner = None if asked.partner is None else one.named(asked.partner)
-        return self._answer(request, one, one.reseat(one.named(asked.pupil), partner))
+
+        def reseat() -> None:
+            one.reseat(one.named(asked.pupil), None if asked.partner is None else one.named(asked.partner))
+
+        return await self._teach(request, one, reseat)
 
     async def _results(self, request: Request) -> Response:
         one, _ = await self._taught(request, SecretBody)
-        return Response(one.results(str(request.base_url)), media_type="text/csv; charset=utf-8")
+        text = await self._change(one, lambda: one.results(str(request.base_url)))
+        return Response(text, media_type="text/csv; charset=utf-8")

@@ -6,6 +6,7 @@ A server may be anybody's: whatever it sends ends in an error that says what is 
 import hashlib
 import json
 import random
+import secrets
 import shlex
 import subprocess
 import time
@@ -376,7 +377,8 @@ def _seats_of_pupil(server: str, code: str, name: str, kept: _Kept) -> Iterator[
         with suppress(protocol.ProtocolError):  # the pupil was removed: whoever comes now is another one
             place = _ask(f"{address}/place", _Place, {"secret": secret})
     if place is None:
-        secret = kept.write(_ask(f"{address}/pupils", _Taken, {"name": name}).secret)
+        secret = kept.write(secrets.token_urlsafe(24))  # before it is sent: the answer may be lost
+        secret = kept.write(_ask(f"{address}/pupils", _Taken, {"name": name, "secret": secret}).secret)
     key = {"secret": secret}
     while True:
         place = _ask(f"{address}/place", _Place, key, _WAITS)

@@ -43,7 +43,7 @@ from geo_patrol.flight.pictures import scene
 from geo_patrol.flight.pictures.sheets import SURVEYING, rules_tabs
 from geo_patrol.flight.solver import QUICK_STATES, Solution, rank, solve
 from geo_patrol.web import requests
-from geo_patrol.web.names import read_name
+from geo_patrol.web.names import name_key, read_name
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.records import shape_data
 from geo_patrol.web.replay_page import color_variables
@@ -167,16 +167,24 @@ class Challenge(Stored[SavedChallenge]):
 
     # Pilots
 
-    def add_pilot(self, name: str) -> str:
+    def add_pilot(self, name: str, secret: str | None = None) -> str:
         """Let somebody fly; return the secret.
 
+        Args:
+            name: what the pilot is called.
+            secret: one of the pilot's own making; whoever comes with it again has come already.
+
         Raises:
-            ProtocolError: there are too many, or there is somebody of that name.
+            ProtocolError: there are too many, or there is somebody of that name, or with that secret.
         """
+        if secret is not None and any(requests.accepts(pilot.secret_hash, secret) for pilot in self.saved.pilots):
+            if name_key(self.pilot_of(secret).name) != name_key(read_name(name)):
+                raise ProtocolError("no_seat", "secret: it is somebody else's")
+            return secret
         name = read_name(name, (pilot.name for pilot in self.saved.pilots))
         if len(self.saved.pilots) >= MAX_PILOTS:
             raise ProtocolError("too_many", f"at most {MAX_PILOTS} pilots fly a mission")
-        secret = secrets.token_urlsafe(24)
+        secret = secret or secrets.token_urlsafe(24)
         self.saved.pilots.append(Pilot(name=name, secret_hash=requests.hash_secret(secret)))
         self.save()
         return secret
@@ -601,8 +609,14 @@ class FlightRoutes:
         new, site = await requests.read_body(request, NewChallenge), requests.client_site(request)
         self._limits.take("requests", site)
         self._limits.take("openings", site)
-        opened = await self._slow.run(site, lambda: self.challenges.make_challenge(new))
-        self.challenges.add(opened)
+
+        def open_challenge() -> Challenge:
+            opened = self.challenges.make_challenge(new)
+            opened.write()
+            return opened
+
+        opened = await self._slow.run(site, open_challenge)
+        self.challenges.keep(opened)
         return JSONResponse({"challenge": opened.id}, 201)
 
     async def _show(self, request: Request) -> Response:
@@ -624,7 +638,7 @@ class FlightRoutes:
         new, site = await requests.read_body(request, requests.Arrival), requests.client_site(request)
         self._limits.take("requests", site)
         one = self.challenges.find(request.path_params["name"])
-        return JSONResponse({"secret": await self._quick.run(site, lambda: one.add_pilot(new.name))}, 201)
+        return JSONResponse({"secret": await self._quick.run(site, lambda: one.add_pilot(new.name, new.secret))}, 201)
 
     async def _flight(self, request: Request) -> Response:
         key = await requests.read_body(request, requests.SecretBody)

@@ -332,6 +332,8 @@ class Arrival(Body):
     """What somebody says on coming."""
 
     name: Annotated[str, StringConstraints(max_length=200)]
+    secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{32,80}$")] | None = None
+    """A random secret of the client's own making; where the answer is lost, whoever comes with it again has come already."""
 
 
 async def read_body(request: Request, model: type[BodyT]) -> BodyT:

@@ -60,7 +60,7 @@ class Stored(Generic[_Saved]):
             ProtocolError: it cannot be written, with the code "not_saved" and the time after which to try again.
         """
         try:
-            self._write()
+            self.write()
         except OSError as error:
             self.revert()
             raise not_saved(error) from None
@@ -73,9 +73,14 @@ class Stored(Generic[_Saved]):
     def save_if_possible(self) -> None:
         """Write the file; where that fails, ``saved`` stays as it is, and the file what it was."""
         with suppress(OSError):
-            self._write()
+            self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write the file, whole or not at all.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         with atomic_write(self.path) as stream:
             Path(stream.name).chmod(0o600)
             stream.write(self._content())

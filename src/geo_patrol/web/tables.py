@@ -215,42 +215,12 @@ _MAX_UNREADABLE = 3
 """Answers in words to a phase that cannot be read, before it is forfeited."""
 
 
-class TableFile(Stored[SavedTable]):
-    """What is kept of a table beside its replay.
+class Table(Stored[SavedTable]):
+    """A game with its seats.
 
-    The replay alone says which phases were played. Each of them, when it is on the disk, adds a newline to this file, which
+    The replay alone says which phases were played. Each of them, when it is on the disk, adds a newline to the table's file, which
     JSON allows: without them, a replay of which a part is lost would look like one of an earlier moment. Newlines need not
     reach the disk, so there may be too few of them, or NULs instead.
-    """
-
-    def _content(self) -> str:
-        return super()._content() + "\n" * self.num_saved_phases()
-
-    def num_saved_phases(self) -> int:
-        """Return how many phases had been saved, at least."""
-        if not self.path.exists():
-            return 0
-        return self.path.read_bytes()[len(read_content(self.path)) :].count(b"\n")
-
-    @property
-    def people(self) -> list[Side]:
-        """Sides that people play, or bots of theirs."""
-        return [side for side in SIDES if self.saved.seat(side).kind != "agent"]
-
-    def set_name(self, side: Side, name: str) -> None:
-        """Set what a person is called."""
-        if self.saved.seat(side).name != name:
-            self.saved.seat(side).name = name
-            self.save()
-
-    def note_phase(self) -> None:
-        """Count a phase that was saved."""
-        with suppress(OSError), self.path.open("ab") as file:
-            file.write(b"\n")
-
-
-class Table(TableFile):
-    """A game with its seats.
 
     Args:
         table: its identifier, which names its files.
@@ -361,17 +331,29 @@ class Table(TableFile):
         )
         self.saved.is_over = self.live.is_over or self.saved.settled is not None
 
+    def _content(self) -> str:
+        return super()._content() + "\n" * self.num_saved_phases()
+
     def num_saved_phases(self) -> int:
         """Return how many phases had been saved, at least; after a loss, how many are left of them."""
-        return super().num_saved_phases() if self._num_left is None else self._num_left
+        if self._num_left is not None:
+            return self._num_left
+        if not self.path.exists():
+            return 0
+        return self.path.read_bytes()[len(read_content(self.path)) :].count(b"\n")
 
-    def _write(self) -> None:
+    def note_phase(self) -> None:
+        """Count a phase that was saved."""
+        with suppress(OSError), self.path.open("ab") as file:
+            file.write(b"\n")
+
+    def write(self) -> None:
         """Write its file, which counts the phases that are left from now on; so a damaged replay is kept before."""
         if self._num_left is not None:
             with atomic_path(self.damaged_path) as temporary:
                 temporary.chmod(0o600)
                 temporary.write_bytes(read_limited(self.replay_path, _MAX_DAMAGED_BYTES))
-        super()._write()
+        super().write()
         self._num_left = None
 
     @property
@@ -431,6 +413,11 @@ class Table(TableFile):
     # Seats
 
     @property
+    def people(self) -> list[Side]:
+        """Sides that people play, or bots of theirs."""
+        return [side for side in SIDES if self.saved.seat(side).kind != "agent"]
+
+    @property
     def names(self) -> protocol.Players:
         """Who plays."""
         return protocol.Players(alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
@@ -468,7 +455,10 @@ class Table(TableFile):
     def rename(self, side: Side, name: str | None) -> None:
         """Set what a person is called, before the first phase is played; pupils have the names of their class."""
         if name and name.strip() and not self.num_events and not self.saved.classroom:
-            self.set_name(side, read_name(name))
+            seat, name = self.saved.seat(side), read_name(name)
+            if seat.name != name:
+                seat.name = name
+                self.save()
 
     # Playing
 
@@ -729,7 +719,7 @@ class Table(TableFile):
 
     def _open_recorder(self, live: LiveGame, position: Game) -> Recorder:
         if self._num_left is not None:
-            self._write()
+            self.write()
         if self._past is not None:
             recorder = reopen(self.replay_path, self._past)
             recorder.resume(position)
@@ -932,6 +922,7 @@ class TableStore(Store[SavedTable, Table]):
         max_tables: how many games may be in progress at once.
         own_agents: that the operator allows.
         can_hide_enemies: whether games that hide enemies can begin: what only they need may not be compiled yet.
+        of_classes: the classes of tables for which there are files when it starts.
         observers: called with a table that leaves memory.
         arrivals: called with a table that comes into memory.
 
@@ -949,6 +940,7 @@ class TableStore(Store[SavedTable, Table]):
     ) -> None:
         super().__init__(folder, SavedTable, self._restore_table, "table", max_tables + MAX_FINISHED)
         self.max_tables, self.own_agents, self.can_hide_enemies = max_tables, own_agents, True
+        self.of_classes: dict[str, str] = {}
         self.observers: list[Callable[[Table], None]] = []
         self.arrivals: list[Callable[[Table], None]] = []
         self._lock = FileLock(folder / ".lock", mode=0o600, thread_local=False)
@@ -960,6 +952,7 @@ class TableStore(Store[SavedTable, Table]):
             raise GeoPatrolError(f"{folder} is in use by another server: end it, or use another folder") from None
         sweep_temporary_files(folder)
         saved = self.read_all()
+        self.of_classes = {name: one.classroom for name, one in saved.items() if one.classroom}
         for is_over, count in ((True, MAX_FINISHED), (False, max_tables)):  # others when somebody opens them
             for name in [name for name, one in saved.items() if (one.is_over or one.is_stopped) == is_over][-count:]:
                 table = self.load(name, saved[name])
@@ -1038,16 +1031,12 @@ class TableStore(Store[SavedTable, Table]):
         for observer in self.observers:
             observer(table)
 
-    def remove(self, table: Table) -> None:
-        """Remove a table for good, before a phase was played."""
-        self.unload(table)
+    def remove(self, name: str) -> None:
+        """Remove a table for good at which no phase was played, whether it is in memory or not."""
+        if name in self.items:
+            self.unload(self.items[name])
         with suppress(OSError):
-            table.path.unlink()
-
-    def edit(self, name: str) -> TableFile | None:
-        """Return a table to change what is saved of it, whether it is in memory or not; None if there is none."""
-        saved = None if name in self._alive else self.read(name)
-        return self._alive.get(name) if saved is None else TableFile(name, saved, self.folder)
+            (self.folder / f"{name}.json").unlink()
 
     def open_table(self, new: NewTable, **options: Any) -> tuple[Table, dict[Side, str]]:
         """Make a table as ``make_table`` does, and keep it.
@@ -1067,6 +1056,18 @@ class TableStore(Store[SavedTable, Table]):
         """
         self.make_room(item.saved.opener)
         super().add(item)
+
+    def keep_new(self, item: Table) -> None:
+        """Keep a new table that has been saved.
+
+        Raises:
+            ProtocolError: there are too many.
+        """
+        try:
+            self.keep(item)
+        except protocol.ProtocolError:
+            self.remove(item.id)
+            raise
 
     def make_table(
         self,

@@ -28,8 +28,7 @@ class PupilPage {
   }
 
   async #arrive() {
-    const { secret } = await request(`${this.place.base}/pupils`, { name: new FormData(this.arrive).get("name") });
-    this.place.secret = secret;
+    this.place.secret = await arrive(`${this.place.base}/pupils`, new FormData(this.arrive).get("name"));
     this.notice.textContent = "";
     this.arrive.hidden = true;
     await this.place.refresh();

@@ -8,6 +8,19 @@ const MAX_GAMES_KEPT = 500;
 const PRESENCE_SECONDS = 60; // a server for one person ends when no page has asked for anything for a while
 const PAUSES = [300, 1000, 3000]; // milliseconds before a request that got no answer is sent again
 
+/**
+ * Lets somebody come to a class or a challenge; returns the secret. It is made here and kept until there is an answer, because
+ * whoever comes again under the same name after an answer was lost is the same.
+ */
+async function arrive(path, name) {
+  const key = `${path} ${name}`;
+  const made = sessionStorage.getItem(key) ?? btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24)))).replaceAll("+", "-").replaceAll("/", "_");
+  sessionStorage.setItem(key, made);
+  const { secret } = await request(path, { name, secret: made });
+  sessionStorage.removeItem(key);
+  return secret;
+}
+
 /** Sends a request, with a body if there is one; returns its answer, or throws an error with the server's words. */
 async function request(path, body, signal) {
   const options = body === undefined ? { signal } : { method: "POST", body: JSON.stringify(body), signal };

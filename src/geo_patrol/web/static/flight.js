@@ -54,9 +54,8 @@ class FlightPage {
 
   async #arrive() {
     this.notice.textContent = "";
-    const { secret } = await request(`${this.base}/pilots`, { name: new FormData(this.arrive).get("name") });
-    this.secret = secret;
-    localStorage.setItem(this.key, secret);
+    this.secret = await arrive(`${this.base}/pilots`, new FormData(this.arrive).get("name"));
+    localStorage.setItem(this.key, this.secret);
     localStorage.setItem(NAME, new FormData(this.arrive).get("name"));
     await this.#resume();
     this.#focusMain();
