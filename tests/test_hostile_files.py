@@ -12,16 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from replay_files import short_game, write_lines
 from rich.console import Console
 from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
-from geo_patrol import ConfigError, Game, GeoPatrolError, load_config
+from geo_patrol import ConfigError, Game, GeoPatrolError, RecordingError, load_config
 from geo_patrol.agents.policy import PolicyAgent, read_weights, write_weights
 from geo_patrol.base.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, SolvingError, printable
 from geo_patrol.base.files import read_limited
 from geo_patrol.cli.app import app
 from geo_patrol.flight.mission import load_mission
+from geo_patrol.replays import ReplayReader
 from geo_patrol.replays.verify import check_file
 from geo_patrol.solving import read_solution
 
@@ -125,6 +127,36 @@ def test_keys_with_many_dots_are_refused_before_they_are_parsed(line, tmp_path):
     path.write_text(line)
     with pytest.raises(ConfigError, match="more than 200 dots"):
         load_config(path)
+
+
+MILLION = {f"k{number}": 1 for number in range(1_000_000)}
+
+
+@pytest.mark.parametrize("table", ["content", "config", "position"])
+def test_tables_with_a_million_fields_are_refused_at_once(table):
+    """Pydantic would make an error of each, with a copy of the table's text."""
+    saved = Game("case1", seed=0).save()
+    changed = saved if table == "content" else saved[table]
+    changed |= MILLION
+    tracemalloc.start()
+    try:
+        with pytest.raises(RecordingError, match=r"a table has 1,000,\d\d\d fields, which no save has"):
+            Game.restore(saved)
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_variants_are_counted_before_they_are_read(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        load_config("case1", {"variants": [{"name": 1}] * 101})
+    assert str(caught.value).splitlines()[1:] == ["  variants must be at most 100, got '101 variants'"]
+    with pytest.raises(ConfigError, match="a table or list has 100,000 entries; at most 20,000"):
+        load_config("case1", {"variants": [{}] * 100_000})
+    line = short_game()[0]
+    line["config"]["variants"] = [{"name": 1}]
+    with pytest.raises(RecordingError, match="config: a replay holds every value as it was sampled"):
+        list(ReplayReader(write_lines(tmp_path / "games.jsonl", [line])))
 
 
 def packed(path, *segments):

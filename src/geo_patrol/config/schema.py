@@ -234,7 +234,7 @@ Description = Annotated[str, AfterValidator(lambda text: printable(" ".join(text
 def check_formation(value: Any) -> tuple[tuple[int, int], ...]:
     """Check a formation: pairs of (azimuth offset, count) with at most ten Patrols in all."""
     right = f"a list of [azimuth offset from the goal sector, Patrols there], {MAX_PATROLS} Patrols at most"
-    if not isinstance(value, (list, tuple)) or not value:
+    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= MAX_PATROLS:
         raise wrong(right)
     groups = []
     for group in value:
@@ -404,6 +404,15 @@ class GameConfig(_ConfigTable):
     variant: Title | None = None
     """In the configuration of a game, the name of the variant that was sampled for it."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _count_variants(cls, data: Any) -> Any:
+        """Refuse too many variants before they are built."""
+        variants = data.get("variants") if isinstance(data, Mapping) else None
+        if isinstance(variants, (list, tuple)) and len(variants) > MAX_VARIANTS:
+            raise wrong_key("variants", f"{len(variants)} variants", f"at most {MAX_VARIANTS}")
+        return data
+
     @field_validator("variants")
     @classmethod
     def _number_names(cls, variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
@@ -424,8 +433,6 @@ class GameConfig(_ConfigTable):
 
     @model_validator(mode="after")
     def _check_variants(self) -> Self:
-        if len(self.variants) > MAX_VARIANTS:
-            raise wrong_key("variants", f"{len(self.variants)} variants", f"at most {MAX_VARIANTS}")
         if self.variants:
             shared = count_choices([self.alpha.model_dump(), self.bravo.model_dump()])
             choices = sum(shared + count_choices([variant.alpha, variant.bravo]) for variant in self.variants)

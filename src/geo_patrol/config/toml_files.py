@@ -69,6 +69,8 @@ def count_choices(value: Any) -> int:
 
 MAX_FILE_BYTES = 1 << 16
 MAX_DEPTH = 16
+MAX_ENTRIES = 20_000
+"""Of a table or list: more than a file of the largest size can have."""
 _MAX_DOTS = 200
 """In a line: the parser's time grows with the square of the parts of a dotted key."""
 _MAX_EXTENDS = 8
@@ -84,10 +86,14 @@ def copy_plain(data: Any, depth: int = 0) -> Any:
     """Return a deep copy of plain data, with Python's numbers and lists for those of NumPy.
 
     Raises:
-        ConfigError: it is nested too deeply.
+        ConfigError: it is nested too deeply, or a table or list is too long.
     """
     if depth > MAX_DEPTH:
         raise ConfigError(f"configuration: tables and lists are nested more than {MAX_DEPTH} deep")
+    if isinstance(data, (Mapping, list, tuple)) and len(data) > MAX_ENTRIES:
+        raise ConfigError(
+            f"configuration: a table or list has {len(data):,} entries; at most {MAX_ENTRIES:,} are allowed"
+        )
     if isinstance(data, Mapping):
         return {key: copy_plain(value, depth + 1) for key, value in data.items()}
     if type(data) in (list, tuple):

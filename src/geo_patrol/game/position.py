@@ -15,6 +15,7 @@ from geo_patrol.base.errors import RecordingError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.base.validation import parse_model
 from geo_patrol.config.schema import MAX_FUEL, MAX_POINTS, MAX_TITLE, MAX_TURNS, MAX_WEIGHT
+from geo_patrol.config.toml_files import MAX_ENTRIES
 from geo_patrol.engine import state
 from geo_patrol.engine.sight import phase_number
 from geo_patrol.game.notation import PHASES, PhaseName, short_name
@@ -168,6 +169,17 @@ class SavedData(BaseModel):
     """Data of a save: of exactly these fields, with exactly these types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_fields(cls, data: Any) -> Any:
+        """Refuse tables of too many fields, each of which would be an error with its data."""
+        if isinstance(data, dict):
+            tables = data.values() if len(data) <= MAX_ENTRIES else [data]
+            longest = max((len(table) for table in tables if isinstance(table, dict)), default=0)
+            if longest > MAX_ENTRIES:
+                raise ValueError(f"a table has {longest:,} fields, which no save has")
+        return data
 
 
 class _RandomStreams(SavedData):

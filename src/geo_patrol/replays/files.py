@@ -451,16 +451,18 @@ def _read_game(number: int, data: dict[str, Any], index: int, known: tuple[Any, 
             f"{where}: version = {show(version)}: a later format than this program reads, which is {VERSION}; update geo_patrol"
         )
     line = parse_model(GameLine, data, where)
-    if known is not None and known[0] == line.config:
-        config = known[1]
-    else:
-        try:
-            config = read_saved_config(line.config)
-        except GeoPatrolError as error:
-            raise RecordingError(f"{where}: config: {error}") from None
-        if config.is_randomized:
-            raise RecordingError(f"{where}: config: a replay holds every value as it was sampled, no ranges or choices")
+    config = known[1] if known is not None and known[0] == line.config else _read_config(line.config, where)
     return Replay(index, number, config, line.seed, (line.agents.alpha, line.agents.bravo), line.versions)
+
+
+def _read_config(data: dict[str, Any], where: str) -> GameConfig:
+    try:
+        config = None if data.get("variants") else read_saved_config(data)  # variants take long to be read
+    except GeoPatrolError as error:
+        raise RecordingError(f"{where}: config: {error}") from None
+    if config is None or config.is_randomized:
+        raise RecordingError(f"{where}: config: a replay holds every value as it was sampled, no ranges or choices")
+    return config
 
 
 def read_replay(source: str | Path | ReplayReader, number: int = 0) -> Replay:
