@@ -4,7 +4,8 @@ import pytest
 
 from geo_patrol import Game, load_config, make_agent
 from geo_patrol.play.live import LiveGame
-from geo_patrol.play.text_game import Console, Quit, TextGame, observe_text, play_text, read_answer, rules_text
+from geo_patrol.play.telling import rules_text
+from geo_patrol.play.text_game import Console, Quit, TextGame, observe_text, play_text, read_answer
 
 CONFIG = "geo_patrol_hidden"
 

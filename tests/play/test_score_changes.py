@@ -4,8 +4,8 @@ import pytest
 from positions import destroyed, guards
 
 from geo_patrol import load_config, make_agent
-from geo_patrol.play.advice import score_changes
 from geo_patrol.play.live import LiveGame
+from geo_patrol.play.telling import score_changes
 
 
 def test_a_lost_hva_is_named_with_its_points():

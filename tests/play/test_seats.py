@@ -14,6 +14,7 @@ from geo_patrol import Game, OrderError, load_config, play_match, preset_names
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.game.notation import ENGAGEMENTS, MOVES, order_codes
 from geo_patrol.play import text_game as textplay
+from geo_patrol.play.telling import rules_text
 from geo_patrol.play.text_game import (
     MAX_ANSWER,
     MAX_PROBLEMS,
@@ -24,7 +25,6 @@ from geo_patrol.play.text_game import (
     parse_orders,
     prompt_text,
     read_answer,
-    rules_text,
     system_text,
     turn_text,
 )

@@ -8,7 +8,7 @@ from test_windows import click, press, pump
 from geo_patrol import Game
 from geo_patrol.drawing.shapes import Text
 from geo_patrol.drawing.sheet import PageLine, Tab
-from geo_patrol.play.game_pages import aim_tab, costs_tab
+from geo_patrol.play.telling import aim_tab, costs_tab
 from geo_patrol.scenes.pages import Page, lay_out_page, page_shapes
 from geo_patrol.window.watch import WatchWindow
 

@@ -9,7 +9,7 @@ import numpy as np
 from geo_patrol.agents.search import Search, SearchAgent
 from geo_patrol.base.sides import SIDES, Side, enemy_of
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.game.game import Game, Phase
+from geo_patrol.game.game import Game
 from geo_patrol.game.notation import MOVES, Order, order_codes, read_orders
 from geo_patrol.play.order_entry import Option, describe
 
@@ -116,75 +116,6 @@ def _options(game: Game, side: Side, actions: Sequence[str], target: int | None)
 
 def _likeliest(options: dict[int, Option]) -> tuple[Option, ...]:
     return tuple(sorted(options.values(), key=lambda option: (-(option.probability or 0.0), option.order.satellite)))
-
-
-@dataclass(frozen=True)
-class ScoreChange:
-    """How the score of one side changed in a turn, in points.
-
-    Attributes:
-        side: the side.
-        goal: goal points that its HVA earned.
-        hva_destroyed: fuel points lost with its HVA, 0 or less.
-        patrols_destroyed: fuel points lost with its Patrols, 0 or less.
-        patrol_count: Patrols that were destroyed.
-        fuel_spent: fuel points spent on orders and station keeping, 0 or less; the rounding of the score is in here.
-    """
-
-    side: Side
-    goal: int
-    hva_destroyed: int
-    patrols_destroyed: int
-    patrol_count: int
-    fuel_spent: int
-
-    @property
-    def total(self) -> int:
-        """By how much the score changed."""
-        return self.goal + self.hva_destroyed + self.patrols_destroyed + self.fuel_spent
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """What changed it, in words."""
-        patrols = f"{self.patrol_count} Patrol{'s' * (self.patrol_count != 1)} destroyed"
-        reasons = (
-            ("HVA destroyed", self.hva_destroyed, " fuel points"),
-            (patrols, self.patrols_destroyed, ""),
-            ("goal", self.goal, ""),
-            ("fuel spent", self.fuel_spent, ""),
-        )
-        return tuple(f"{name}: {points:+}{unit}" for name, points, unit in reasons if points)
-
-    def __str__(self) -> str:
-        return f"{self.side} {self.total:+} ({', '.join(self.reasons) or 'no change'})"
-
-
-def score_changes(engagement: Phase) -> tuple[ScoreChange, ScoreChange]:
-    """Return how the scores of alpha and bravo changed in a turn, given its engagement phase, which ends it."""
-    alpha, bravo = (_change(engagement, index) for index in range(len(SIDES)))
-    return alpha, bravo
-
-
-def _change(engagement: Phase, index: int) -> ScoreChange:
-    side, before, after = SIDES[index], engagement.before, engagement.after
-    goal = after.goal_points[side] - before.goal_points[side]
-    fuel = after.scores[side] - before.scores[side] - goal
-    weights = after.as_games().state.rules["weight"][0, index].tolist()
-    orders = {order.satellite: order for order in engagement.orders[index]}
-    lost = [
-        weights[one.id.number > 0] * (then.fuel - _cost(before, side, orders.get(one.id.number)))
-        if one.destroyed and not then.destroyed
-        else 0.0
-        for then, one in zip(before.satellites(side), after.satellites(side), strict=True)
-    ]
-    hva, patrols = -round(lost[0]), -round(sum(lost[1:]))
-    return ScoreChange(side, goal, hva, patrols, sum(map(bool, lost[1:])), fuel - hva - patrols)
-
-
-def _cost(game: Game, side: Side, order: Order | None) -> int:
-    if order is None or not game.is_legal(side, order):  # a guard whose HVA is out of sight
-        return 0
-    return game.cost(side, order)
 
 
 HINT_AGENT = SearchAgent(Search(budget="1s"))

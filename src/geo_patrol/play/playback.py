@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from geo_patrol.game.notation import Outcome
 from geo_patrol.game.timeline import Snapshot, Timeline
-from geo_patrol.play.engagement import beats
 from geo_patrol.play.live import Wait, wait_blocking
+from geo_patrol.play.telling import beats
 
 Advance: TypeAlias = Callable[[Wait], None]
 """Plays the next phase of a live game and appends it to the timeline; its argument waits for agents."""

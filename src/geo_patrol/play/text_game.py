@@ -22,7 +22,6 @@ from geo_patrol.agents.registry import as_agent
 from geo_patrol.base.errors import OrderError, counted, printable
 from geo_patrol.base.sides import SIDES, Side, enemy_of
 from geo_patrol.config.presets import ConfigSource, load_config
-from geo_patrol.drawing.sheet import PageLine
 from geo_patrol.engine import state
 from geo_patrol.game.game import Game, Phase
 from geo_patrol.game.notation import (
@@ -38,17 +37,9 @@ from geo_patrol.game.notation import (
 )
 from geo_patrol.game.text import outcomes_text, position_text
 from geo_patrol.play.advice import Hint, find_hint
-from geo_patrol.play.game_pages import (
-    aim_tab,
-    costs_tab,
-    fuel_points_text,
-    guard_odds_texts,
-    outcome_text,
-    sensor_range_text,
-    station_keeping_text,
-)
 from geo_patrol.play.live import LiveGame
 from geo_patrol.play.order_entry import Option, describe
+from geo_patrol.play.telling import outcome_text, rules_text, sight_text
 
 __all__ = [
     "Console",
@@ -63,7 +54,6 @@ __all__ = [
     "play_text",
     "prompt_text",
     "read_answer",
-    "rules_text",
     "system_text",
     "turn_text",
 ]
@@ -250,75 +240,6 @@ def turn_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
 def prompt_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
     """Return ``system_text`` and ``turn_text`` as one prompt, for players who remember nothing."""
     return f"{system_text(game)}\n\n{turn_text(game, side, phases)}"
-
-
-def rules_text(game: Game) -> str:
-    """Return the rules of a game, with its values."""
-    board, config = game.config.board, game.config
-    values = [line for tab in (aim_tab(game), costs_tab(game)) for line in tab.lines if line.left not in _TOLD]
-    rules = _RULES.format(
-        title=config.title,
-        inner=board.inner_ring,
-        outer=board.outer_ring,
-        goal=board.goal_ring,
-        points=fuel_points_text(game),
-        upkeep=station_keeping_text(game),
-        guard="; ".join(f"{where} {odds}" for where, odds in guard_odds_texts(game).items()),
-        illegal=_ILLEGAL_ORDERS[config.illegal_orders],
-    )
-    listed = "\n".join(_value_line(line) for line in values if line.left != config.title)
-    code = f"\n{_CODE_RULES}" if config.rules == "code" else ""
-    code += f"\n{_sight_text(game)}" if config.hides_enemies else ""
-    return f"{rules}{code}\nValues of this game:\n{listed}"
-
-
-def _sight_text(game: Game) -> str:
-    """Return how far the sides see."""
-    return (
-        f"Sight: {sensor_range_text(game)} You look after every movement, engagement and drift. Who takes part in an attack "
-        "is seen by both sides, and so are the outcomes. You see the order of an enemy that you saw before and after it. Enemies "
-        "out of sight are listed as if they had drifted since, and the enemy's score follows "
-        "from that. Both sides know how the game starts."
-    )
-
-
-def _value_line(line: PageLine) -> str:
-    bullet = "  -" if line.left.startswith(" ") else "-"
-    return f"{bullet} {line.left.strip()}: {line.right}" if line.right else f"{line.left}:"
-
-
-_TOLD = ("turn", "goal", "order", "drift", "sight")
-"""Lines of the rules' pages that ``_RULES`` tells in full."""
-_ILLEGAL_ORDERS = {"noop": "does nothing", "forfeit": "loses the game"}
-_CODE_RULES = (
-    "Exceptions here: one more turn than the limit is played; an HVA that runs out of fuel while drifting ends the game a "
-    "turn later; a lost HVA still scores in its goal sector; an engagement paid with the last fuel is void, and its "
-    "satellite cannot be hit in that phase."
-)
-_RULES = """\
-{title}: alpha against bravo. Each side has one HVA (high value asset) and Patrols, P1, P2 and so on.
-
-Board: rings {inner} to {outer} around the Earth. Ring r has 2^r sectors, numbered from 2^r - 1 counterclockwise (prograde). \
-A sector is adjacent to the next and the previous one of its ring, to the one inside of it, and to the two outside of it.
-
-A turn has three parts. Both sides order at the same time, and see each other's orders afterwards.
-1. Movement. Each satellite holds or moves to the next sector (prograde), the previous one (retrograde), the one inside \
-(radial_in) or the lower-numbered of the two outside (radial_out).
-2. Engagement, in range of the same or an adjacent sector, measured after the movement. Satellites with ammo shoot an active \
-enemy, Patrols collide with one, or guard their own HVA, which they may while an active enemy is in range of it. All orders \
-are paid first. Guards go first, in random order: each takes attacks aimed at its HVA onto itself, the first, second and \
-further ones with less and less probability ({guard}); an attack keeps its odds. Then all shots hit or miss at once. Then \
-collisions, one by one in random order; one that succeeds destroys both. Orders by or against a satellite that was destroyed \
-before are void. A shot uses one ammo, hit or miss. A guard moves to its HVA's sector, and a collider to its target's, \
-whatever the result.
-3. Drift. Scores are counted, the end of the game is tested, then all satellites and both goal sectors move one sector \
-prograde. {upkeep}.
-
-A satellite without fuel takes no orders and cannot be attacked, but drifts; a destroyed one has no fuel. An illegal order \
-{illegal}.
-
-Score: goal points so far and fuel points now. The goal sectors of the sides lie opposite each other on ring {goal}. An HVA \
-with fuel earns goal points every turn, in its goal sector or next to it. {points}."""
 
 
 def observe_text(game: Game, side: Side, phases: Sequence[Phase] = ()) -> str:
@@ -716,7 +637,7 @@ def play_text(live: LiveGame, console: Console | None = None) -> None:
     shared = len(people) > 1
     told: dict[Side, str] = dict.fromkeys(people, "")
     if people and live.config.hides_enemies:
-        console.write(f"\n{_sight_text(live.game)}")
+        console.write(f"\n{sight_text(live.game)}")
     while not live.is_over:
         game = live.game
         if not shared:  # otherwise shown to each person in turn

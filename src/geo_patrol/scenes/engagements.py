@@ -30,7 +30,7 @@ from geo_patrol.drawing.shapes import (
 )
 from geo_patrol.game.notation import Outcome, SatelliteId
 from geo_patrol.game.timeline import Snapshot
-from geo_patrol.play.engagement import Attack, TargetCard, cards, destroyed, resolved_outcomes
+from geo_patrol.play.telling import Attack, TargetCard, cards, destroyed, resolved_outcomes
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Layout
 from geo_patrol.scenes.satellites import Anchor, Anchors, Clock, Motion, TokenStyle, token_shape

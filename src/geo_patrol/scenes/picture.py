@@ -12,7 +12,7 @@ from geo_patrol.drawing.svg import svg_text
 from geo_patrol.game.game import Game
 from geo_patrol.game.notation import Result
 from geo_patrol.game.timeline import Snapshot
-from geo_patrol.play.engagement import TargetCard
+from geo_patrol.play.telling import TargetCard
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import (
     board_shapes,

@@ -13,8 +13,8 @@ from geo_patrol.drawing.shapes import Box, Circle, Color, PlainShape, Point, Sym
 from geo_patrol.game.game import Game, Phase
 from geo_patrol.game.notation import Outcome, Satellite, SatelliteId
 from geo_patrol.game.timeline import Snapshot
-from geo_patrol.play.engagement import beats, destroyed
 from geo_patrol.play.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
+from geo_patrol.play.telling import beats, destroyed
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
 

@@ -36,14 +36,7 @@ from geo_patrol.drawing.sheet import (
     wrapped,
 )
 from geo_patrol.game.game import Game
-from geo_patrol.play.game_pages import (
-    PupilRules,
-    aim_tab,
-    costs_tab,
-    fuel_points_text,
-    guard_odds_texts,
-    station_keeping_text,
-)
+from geo_patrol.play.telling import PupilRules, aim_tab, costs_tab, guard_odds_texts, turn_tabs
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.paper import (
     GOAL_FILLS,
@@ -147,7 +140,7 @@ def _diagrams(game: Game) -> tuple[Drawing, ...]:
 def turn_sheet(game: Game) -> Drawing:
     """Return a page with the steps of a turn."""
     drawing = new_sheet("A turn, step by step", game.config.title)
-    add_tabs(drawing, (_movement_tab(), _engagement_tab(), _end_tab(game)), 90)
+    add_tabs(drawing, turn_tabs(game), 90)
     return drawing
 
 
@@ -158,79 +151,6 @@ def reference_sheet(game: Game) -> Drawing:
     guards = Tab("Odds of one guard for its 1st, 2nd, 3rd and 4th attack", odds)
     add_tabs(drawing, (aim_tab(game), costs_tab(game), guards), 90)
     return drawing
-
-
-def _movement_tab() -> Tab:
-    return Tab(
-        "1 Movement",
-        (
-            PageLine("orders", "both write a move for any of their satellites in secret, then show them"),
-            PageLine(
-                "moves",
-                "+ ahead (prograde): the next sector counterclockwise; - back (retrograde): clockwise; in; out, into "
-                "the one of the two outer sectors that is further clockwise. A satellite may also stay",
-            ),
-            PageLine("fuel", "pay for every move; an order that a satellite cannot pay is not allowed"),
-        ),
-    )
-
-
-def _engagement_tab() -> Tab:
-    return Tab(
-        "2 Engagement",
-        (
-            PageLine(
-                "orders",
-                "both write in secret, then show: shoot or collide with an enemy that has fuel, or guard the own HVA, each "
-                "in the same or an adjacent sector. Guard only while an enemy with fuel is that near to the HVA. Pay for "
-                "all first; an order paid with the last fuel still counts, and its satellite can still be hit in this phase",
-            ),
-            PageLine(
-                "dice",
-                "two ten-sided dice, tens and units, 00 is 100: success with at most the percentage, by the distance of "
-                "this moment, before anything is resolved. For a random order each rolls, the highest begins; equal "
-                "rolls again",
-            ),
-            PageLine(
-                "first: guards",
-                "in random order. A guard takes on the attacks that are aimed at its HVA now, in random order: the first "
-                "with its odds, each further one with half of those before. An attack that it takes is aimed at the "
-                "guard, with the odds it had. Then the guard moves to its HVA's sector, with or without success",
-            ),
-            PageLine(
-                "second: shots", "all at once, so a satellite that is hit still fires; each spends a round, hit or miss"
-            ),
-            PageLine(
-                "third: collisions",
-                "one by one in random order: success destroys both; the attacker moves to the sector where its target is now, "
-                "with or without success",
-            ),
-            PageLine(
-                "void",
-                "collisions by or against a satellite that is destroyed by then; their fuel stays spent, and the attacker "
-                "stays where it is",
-            ),
-            PageLine("destroyed", "fuel 0, off the board. Without fuel: no orders, cannot be attacked, still drifts"),
-        ),
-    )
-
-
-def _end_tab(game: Game) -> Tab:
-    return Tab(
-        "3 Score and 4 drift",
-        (
-            PageLine("score", f"goal points so far + fuel points now. {fuel_points_text(game)}"),
-            PageLine("goal points", "for an HVA with fuel in its goal sector, or adjacent to it, before the drift"),
-            PageLine(
-                "end",
-                "if the game ends now, there is no drift: more points win, whoever lost an HVA; equal points are a draw",
-            ),
-            PageLine(
-                "drift",
-                f"every satellite and both goals move one sector counterclockwise. {station_keeping_text(game)}",
-            ),
-        ),
-    )
 
 
 TURNS_A_SHEET = 25

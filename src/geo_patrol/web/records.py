@@ -21,12 +21,12 @@ from geo_patrol.drawing.svg import elements, symbol_markup, symbol_name
 from geo_patrol.game.game import Game
 from geo_patrol.game.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
 from geo_patrol.game.timeline import Snapshot, Timeline
-from geo_patrol.play.advice import Hint, ScoreChange, score_changes
+from geo_patrol.play.advice import Hint
 from geo_patrol.play.analysis import Analysis
-from geo_patrol.play.game_pages import aim_tab, costs_tab, score_sums
 from geo_patrol.play.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.play.order_entry import Option, OrderEntry, describe
 from geo_patrol.play.playback import MOVING_FRACTION, phase_seconds
+from geo_patrol.play.telling import ScoreChange, aim_tab, costs_tab, score_changes, score_sums
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import (
     board_shapes,

@@ -14,10 +14,9 @@ from geo_patrol.drawing.screen import Event, Screen
 from geo_patrol.drawing.shapes import Box, Circle, Rect, Shape, Text, box
 from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.game.timeline import Timeline
-from geo_patrol.play.advice import score_changes
-from geo_patrol.play.game_pages import aim_tab, costs_tab, last_turn_tab, result_tab
 from geo_patrol.play.live import AgentThread, T
 from geo_patrol.play.playback import SPEEDS, Advance, Playback
+from geo_patrol.play.telling import aim_tab, costs_tab, last_turn_tab, result_tab, score_changes
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import card_at, more_shapes
 from geo_patrol.scenes.layout import Layout, make_layout

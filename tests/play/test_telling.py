@@ -1,11 +1,11 @@
-"""Engagements as they are told: in beats, and as cards."""
+"""What a game tells: engagements in beats and as cards."""
 
 from positions import collisions, fight, guards, shots
 
 from geo_patrol.game.notation import Order, Outcome, SatelliteId
 from geo_patrol.game.timeline import Snapshot
-from geo_patrol.play.engagement import beats, cards
 from geo_patrol.play.playback import BEAT_SECONDS, DRIFT_SECONDS, MAX_BEATS_SECONDS, MOVING_FRACTION, phase_seconds
+from geo_patrol.play.telling import beats, cards
 
 
 def alpha(number):
