@@ -67,9 +67,12 @@ def environment(game, kind=geo_patrol_v0.parallel_env, **arguments):
     env = kind(config=game.config, **arguments)
     env.reset(seed=0)
     saved = env.save()
-    inner = saved["environment"] if kind is SoloGeoPatrol else saved
-    inner["game"] = game.save()
-    inner["difference"] = game.scores["alpha"] - game.scores["bravo"]
+    state = game.save()
+    saved["games"] = [{name: state[name] for name in ("chance", "position", "known") if name in state}]
+    saved["episodes"][0] |= {
+        "score_difference": game.scores["alpha"] - game.scores["bravo"],
+        "is_over": int(game.is_over),
+    }
     env.restore(saved)
     return env
 

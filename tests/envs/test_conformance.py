@@ -167,18 +167,18 @@ def test_same_seed_same_roll_out(name):
 
 def test_reset_without_a_seed_continues_the_stream():
     env = geo_patrol_v0.parallel_env()
-    streams = [env.reset(seed=1) and env.save()["game"]["chance"]]
+    streams = [env.reset(seed=1) and env.save()["games"][0]["chance"]]
     for _ in range(3):
         for _ in range(30):
             if env.agents:
                 env.step(env.sample_actions())
         env.reset()
-        streams.append(env.save()["game"]["chance"])
+        streams.append(env.save()["games"][0]["chance"])
     assert len({stream["key"] for stream in streams}) == 1
     assert len({stream["counter"] for stream in streams}) == 4
     fresh = geo_patrol_v0.parallel_env()
     fresh.reset()
-    assert fresh.save()["game"]["chance"] != streams[0]
+    assert fresh.save()["games"][0]["chance"] != streams[0]
 
 
 def test_two_boards_in_one_process():
@@ -429,9 +429,9 @@ def test_sampled_actions_are_legal_and_do_not_use_the_random_stream_of_the_game(
     env = geo_patrol_v0.parallel_env(config=preset)
     env.reset(seed=6)
     while env.agents:
-        before = env.save()["game"]
+        before = env.save()["games"]
         orders = env.sample_actions()
-        assert env.save()["game"] == before
+        assert env.save()["games"] == before
         for side in SIDES:
             mask = env.action_masks(side)
             assert (mask.shape, mask.dtype) == ((11, 28), np.int8)

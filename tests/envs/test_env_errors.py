@@ -262,18 +262,23 @@ def assert_refused(env, damaged_save, message):
 PARALLEL_SAVED = [
     ("format", "x", "format = 'x': input should be 'geo_patrol environment'"),
     ("version", 2, "version = 2: input should be less than or equal to 1"),
-    ("game", None, "game = None: input should be a valid dictionary"),
-    ("game", MISSING, "game = {"),
-    ("game.turn", -1, "turn = -1"),
-    ("game.config.title", "Another", "it was saved with another configuration"),
-    ("sampler", None, "sampler = None: input should be a valid list"),
-    ("sampler", [1], "sampler = [1]: list should have at least 2 items"),
-    ("sampler", [2**64, 0], "sampler.0 = 18446744073709551616: input should be less than"),
+    ("config", None, "config = None: input should be a valid dictionary"),
+    ("config.title", "Another", "it was saved with another configuration"),
+    ("games", MISSING, "games = {"),
+    ("games", [], "games and episodes must be those of 1 game"),
+    ("games.0", None, "games.0 = None: input should be a valid dictionary"),
+    ("games.0.position.turn", -1, "games.0.position.turn = -1"),
+    ("games.0.position.sector.0.1", 0, "games.0: sector.0.1 must be a sector of rings"),
+    ("episodes", [], "games and episodes must be those of 1 game"),
+    ("episodes.0.sampler", None, "sampler = None: input should be a valid list"),
+    ("episodes.0.sampler", [1], "sampler = [1]: list should have at least 2 items"),
+    ("episodes.0.sampler", [2**64, 0], "sampler.0 = 18446744073709551616: input should be less than"),
+    ("sampled", [[0] * 11], "sampled must have 2 rows, got 1"),
     ("sampled", [[28] * 11] * 2, "sampled.0.0 = 28: input should be less than 28"),
-    ("cycles", -1, "cycles = -1: input should be greater than or equal to 0"),
-    ("cycles", True, "cycles = True: input should be a valid integer"),
-    ("difference", 2**40, "difference = 1099511627776: input should be less than"),
-    ("difference", 0.5, "difference = 0.5: input should be a valid integer"),
+    ("episodes.0.length", -1, "length = -1: input should be greater than or equal to 0"),
+    ("episodes.0.length", True, "length = True: input should be a valid integer"),
+    ("episodes.0.score_difference", 2**40, "score_difference = 1099511627776: input should be less than"),
+    ("episodes.0.score_difference", 0.5, "score_difference = 0.5: input should be a valid integer"),
     ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
 ]
 
@@ -286,6 +291,15 @@ def test_saved_parallel_environment_that_is_damaged(path, value, message):
     assert_refused(env, damaged(saved, path, value), message)
 
 
+def test_saved_environment_whose_game_is_over_but_not_its_episode():
+    env = geo_patrol_v0.parallel_env(config="duel")
+    env.reset(seed=1)
+    while env.agents:
+        env.step(env.sample_actions())
+    message = "saved environment: episodes.0.is_over = 0: the game is over"
+    assert_refused(env, damaged(env.save(), "episodes.0.is_over", 0), message)
+
+
 @pytest.mark.parametrize("saved", [None, 3, [], "game", {}])
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol])
 def test_invalid_saved_environment(make, saved):
@@ -295,11 +309,10 @@ def test_invalid_saved_environment(make, saved):
 
 
 AEC_SAVED = [
-    ("format", "x", "format = 'x': input should be 'geo_patrol AEC environment'"),
-    ("environment", None, "environment = None: input should be a valid dictionary"),
-    ("environment", {}, "saved environment: format = {}: field required"),
-    ("environment.game.turn", -1, "turn = -1"),
-    ("environment.game.config.title", "Another", "it was saved with another configuration"),
+    ("format", "x", "format = 'x': input should be 'geo_patrol environment'"),
+    ("games.0.position.turn", -1, "games.0.position.turn = -1"),
+    ("config.title", "Another", "it was saved with another configuration"),
+    ("pending", MISSING, "pending = {"),
     ("pending", [0] * 10, "list should have at least 11 items"),
     ("pending", [0.5] * 11, "pending.0 = 0.5: input should be a valid integer"),
     ("pending", [10**30] * 11, "pending.0 = 1000000000000000000000000000000: input should be less than"),
@@ -330,9 +343,8 @@ def test_saved_aec_environment_with_missing_agents_in_a_running_game():
 
 
 SOLO_SAVED = [
-    ("format", "x", "format = 'x': input should be 'geo_patrol solo environment'"),
-    ("environment", None, "environment = None: input should be a valid dictionary"),
-    ("environment.game.turn", -1, "turn = -1"),
+    ("format", "x", "format = 'x': input should be 'geo_patrol environment'"),
+    ("games.0.position.turn", -1, "games.0.position.turn = -1"),
     ("seat", "random", "seat = 'random': input should be 'alpha' or 'bravo'"),
     ("seat", ["alpha"], "seat = ['alpha']: input should be 'alpha' or 'bravo'"),
     ("is_over", True, "is_over = True: extra inputs are not permitted"),

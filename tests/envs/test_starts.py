@@ -289,7 +289,7 @@ def test_finished_games_are_restored_as_finished():
 
 
 VECTOR_SAVED = [
-    ("format", "x", "format = 'x': input should be 'geo_patrol vector environment'"),
+    ("format", "x", "format = 'x': input should be 'geo_patrol environment'"),
     ("version", 2, "version = 2: input should be less than or equal to 1"),
     ("config.title", "Another", "it was saved with another configuration"),
     ("games", [], "games and episodes must be those of 2 games"),

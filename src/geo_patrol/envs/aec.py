@@ -1,7 +1,7 @@
 """The PettingZoo AEC environment: alpha orders, then bravo, and neither sees the other's orders of the phase."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Unpack
+from typing import Annotated, Any, ClassVar, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -17,20 +17,16 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment
 from geo_patrol.envs.parallel import ParallelGeoPatrol
-from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.game.game import Game
-from geo_patrol.game.position import SavedData, check_saved
+from geo_patrol.game.position import check_saved
 
 _Code = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Numbers = dict[str, FiniteFloat]
 
 
-class _SavedAec(SavedData):
-    format: Literal["geo_patrol AEC environment"]
-    version: Annotated[int, Field(ge=1, le=1)]
-    environment: dict[str, Any]
+class _SavedAec(SavedEnvironment):
     pending: Annotated[list[_Code], Field(min_length=SATELLITES, max_length=SATELLITES)] | None
     remaining: Annotated[int, Field(ge=0, le=2)]
     rewards: _Numbers
@@ -67,7 +63,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         """Return the space of an agent's observations, the same object each time."""
         return self._game.observation_space(agent)
 
-    def action_space(self, agent: str) -> OrderSpace:
+    def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions, the same object each time."""
         return self._game.action_space(agent)
 
@@ -143,10 +139,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         Raises:
             RecordingError: ``reset`` was not called.
         """
-        return {
-            "format": "geo_patrol AEC environment",
-            "version": 1,
-            "environment": self._game.save(),
+        return self._game.save() | {
             "pending": None if self._pending is None else self._pending.tolist(),
             "remaining": len(self.agents),
             "rewards": dict(self.rewards),
@@ -164,21 +157,20 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         agents = self.possible_agents[len(self.possible_agents) - data.remaining :]
         if set(data.rewards) != set(agents) or set(data.cumulative_rewards) != set(agents):
             raise RecordingError(f"saved environment: rewards must be those of the remaining agents, {agents}")
-        single = self._game.single.restored(data.environment)
-        if (single.is_over and data.pending is not None) or (
-            not single.is_over and data.remaining < len(self.possible_agents)
-        ):
+        games, is_over = self._game.single.episodes.read_saved(data), bool(data.episodes[0].is_over)
+        if data.pending is not None if is_over else data.remaining < len(self.possible_agents):
             raise RecordingError(
                 "saved environment: orders are pending, or agents have left, against the state of the game"
             )
-        self._game.resume(single)
+        self._game.resume(data, games)
         observations, infos = self._game.view()
         self._observations, self.infos = observations, {agent: infos[agent] for agent in agents}
         self._pending = None if data.pending is None else np.array(data.pending, np.int64)
         self.agents = agents
         self.agent_selection = BRAVO if data.pending is not None or data.remaining < 2 else ALPHA
-        self.terminations = dict.fromkeys(agents, single.is_terminated)
-        self.truncations = dict.fromkeys(agents, single.is_over and not single.is_terminated)
+        is_terminated = self._game.single.is_terminated
+        self.terminations = dict.fromkeys(agents, is_terminated)
+        self.truncations = dict.fromkeys(agents, is_over and not is_terminated)
         self.rewards, self._cumulative_rewards = dict(data.rewards), dict(data.cumulative_rewards)
         self._skip_agent_selection = None
 

@@ -4,26 +4,25 @@
 ``SingleGame`` is an ``Episodes`` of one game, which the parallel, AEC and Gymnasium environments share.
 """
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, FiniteFloat
 
 from geo_patrol.base.arguments import check_seed, fresh_seed, read_options
-from geo_patrol.base.errors import RecordingError, show
-from geo_patrol.config.presets import ConfigSource, load_config
+from geo_patrol.base.errors import RecordingError, counted, show
+from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import rng, setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start
-from geo_patrol.game.game import Game, Games, compiled_step, make_outputs, restore_game, save_game
+from geo_patrol.game.game import MAX_GAMES, Game, Games, compiled_step, make_outputs, restore_states, save_state
 from geo_patrol.game.notation import Outcome, outcome_records, read_outcomes
-from geo_patrol.game.position import SavedData, check_saved
+from geo_patrol.game.position import SavedData, SavedState
 
 ALPHA, BRAVO = "alpha", "bravo"
 EVENT_INFOS = tuple(f"{whose}{name}" for whose in ("", "enemy_") for name in steps.EVENT_FIELDS)
@@ -36,6 +35,53 @@ _ACTION_TYPE, _ACTIONS_SHAPE = np.dtype(np.int64), (state.NUM_SIDES, state.SATEL
 _NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
 _NO_MASKS = np.empty((0, state.SATELLITES, state.ORDERS), _MASK_TYPE)
 _NO_ONEHOT, _NO_TOKENS = np.empty((0, 0), _ONEHOT_TYPE), np.empty((0, 0), _TOKEN_TYPE)
+
+
+# Saves
+
+_SavedStream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
+_SavedOrders = Annotated[
+    list[Annotated[int, Field(ge=0, lt=state.ORDERS)]], Field(min_length=state.SATELLITES, max_length=state.SATELLITES)
+]
+_SavedEvents = Annotated[list[Annotated[int, Field(ge=0, le=state.SATELLITES)]], Field(min_length=2, max_length=2)]
+_Count = Annotated[int, Field(ge=0, lt=2**62)]
+_Difference = Annotated[int, Field(gt=-(2**31), lt=2**31)]
+
+
+class _SavedEpisode(SavedData):
+    """The fields of ``engine.steps.EPISODE`` that outlast a step, and the stream of sampled actions."""
+
+    sampler: _SavedStream
+    opponent_stream: _SavedStream
+    total_reward: FiniteFloat
+    length: _Count
+    score_difference: _Difference
+    illegal_orders: Annotated[list[_Count], Field(min_length=2, max_length=2)]
+    seat: Literal[0, 1]
+    next_seat: Literal[0, 1]
+    opponent: Annotated[int, Field(ge=-1, lt=2**31)]
+    is_over: Literal[0, 1]
+    shots: _SavedEvents = Field(default=[0, 0])
+    hits: _SavedEvents = Field(default=[0, 0])
+    losses: _SavedEvents = Field(default=[0, 0])
+    bravos_total_reward: FiniteFloat = 0.0
+    bravos_score_difference: _Difference = 0
+
+
+_BRAVOS_FIELDS = ("bravos_total_reward", "bravos_score_difference")
+"""Fields that only mean something where enemies are hidden, and are saved only there."""
+_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name not in ("sampler", *_BRAVOS_FIELDS))
+
+
+class SavedEnvironment(SavedData):
+    """What all environments save, as ``Episodes.save`` writes it; some add fields of their own."""
+
+    format: Literal["geo_patrol environment"]
+    version: Annotated[int, Field(ge=1, le=1)]
+    config: dict[str, Any]
+    games: Annotated[list[SavedState], Field(max_length=MAX_GAMES)]
+    episodes: Annotated[list[_SavedEpisode], Field(max_length=MAX_GAMES)]
+    sampled: list[_SavedOrders] | None
 
 
 class Episodes:
@@ -261,6 +307,54 @@ class Episodes:
         self._write(steps.OBSERVE, self._all, EpisodeState(self.records, settings), outputs)
         return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
 
+    def save(self, sampled: NDArray[np.int64] | None) -> dict[str, Any]:
+        """Return all games, random streams included, as plain data that ``json.dumps`` takes, see ``SavedEnvironment``.
+
+        Args:
+            sampled: (num_envs, 11), actions that were sampled for the next step; None if none were.
+        """
+        games, records = self.games, self.records
+        columns = {"sampler": games.state.choices["stream"].tolist()}
+        saved_fields = (*_EPISODE_FIELDS, *(_BRAVOS_FIELDS if games.hides_enemies else ()))
+        columns |= {name: records[name].tolist() for name in saved_fields}
+        return {
+            "format": "geo_patrol environment",
+            "version": 1,
+            "config": games.config.to_dict(),
+            "games": [save_state(games, i) for i in range(len(self))],
+            "episodes": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+            "sampled": None if sampled is None else sampled.tolist(),
+        }
+
+    def read_saved(self, data: SavedEnvironment) -> Games:
+        """Return the games of a save that fits these; nothing changes.
+
+        Raises:
+            RecordingError: it has another configuration or number of games, or one of them is impossible.
+        """
+        where, n = "saved environment", len(self)
+        if read_saved_config(data.config) != self.games.config:
+            raise RecordingError(f"{where}: it was saved with another configuration")
+        if len(data.games) != n or len(data.episodes) != n:
+            raise RecordingError(f"{where}: games and episodes must be those of {counted(n, 'game')}")
+        if data.sampled is not None and len(data.sampled) != self.num_envs:
+            raise RecordingError(f"{where}: sampled must have {self.num_envs} rows, got {len(data.sampled)}")
+        games = restore_states(self.games.config, data.games, f"{where}: games")
+        for i, episode in enumerate(data.episodes):
+            if games.is_over[i] and not episode.is_over:
+                raise RecordingError(f"{where}: episodes.{i}.is_over = 0: the game is over")
+        return games
+
+    def restore(self, data: SavedEnvironment, games: Games) -> NDArray[np.int64] | None:
+        """Go on with the games that ``read_saved`` returned; return the actions that were sampled for the next step."""
+        self.games.put(np.arange(len(self)), games)
+        self.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
+        for name in (*_EPISODE_FIELDS, *_BRAVOS_FIELDS):
+            if name not in steps.EVENT_FIELDS or self.counts_events:
+                self.records[name] = [getattr(episode, name) for episode in data.episodes]
+        self.records["is_new"] = 0
+        return None if data.sampled is None else np.array(data.sampled, np.int64)
+
 
 Shard: TypeAlias = tuple[int, int, state.State, state.Sight | None, state.Records]
 """The games that one thread plays: the first index, the one after the last, their arrays, what their sides know, and where
@@ -271,27 +365,6 @@ their engagements write outcomes."""
 
 View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], NDArray[np.void]]
 """Observations (2, size), action masks (2, 11, 28), and results (2,) of layout ``steps.RESULT``."""
-
-SavedStream = Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], Field(min_length=2, max_length=2)]
-_Code = Annotated[int, Field(ge=0, lt=state.ORDERS)]
-EventCounts = Annotated[list[Annotated[int, Field(ge=0, le=state.SATELLITES)]], Field(min_length=2, max_length=2)]
-"""Shots, hits or losses of both sides in the phase last played, in saves."""
-SavedOrders = Annotated[list[_Code], Field(min_length=state.SATELLITES, max_length=state.SATELLITES)]
-
-
-class _SavedEnvironment(SavedData):
-    format: Literal["geo_patrol environment"]
-    version: Annotated[int, Field(ge=1, le=1)]
-    game: dict[str, Any]
-    sampler: SavedStream
-    opponent: SavedStream
-    sampled: Annotated[list[SavedOrders], Field(min_length=2, max_length=2)] | None
-    cycles: Annotated[int, Field(ge=0, lt=2**31)]
-    difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
-    shots: EventCounts = Field(default=[0, 0])
-    hits: EventCounts = Field(default=[0, 0])
-    losses: EventCounts = Field(default=[0, 0])
-    bravos_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
 
 
 def make_infos(result: Any) -> dict[str, Any]:
@@ -446,48 +519,10 @@ class SingleGame:
         """
         if not self.is_seeded:
             raise RecordingError("nothing to save: reset must be called first")
-        games, episode = self.episodes.games, self.episodes.records[0]
-        bravos = {"bravos_difference": int(episode.bravos_score_difference)} if games.hides_enemies else {}
-        return {
-            "format": "geo_patrol environment",
-            "version": 1,
-            "game": save_game(games),
-            "sampler": games.state.choices["stream"][0].tolist(),
-            "opponent": episode.opponent_stream.tolist(),
-            "sampled": None if self._sampled is None else self._sampled.tolist(),
-            "cycles": int(episode.length),
-            "difference": int(episode.score_difference),
-            **{name: episode[name].tolist() for name in steps.EVENT_FIELDS},
-            **bravos,
-        }
+        return self.episodes.save(self._sampled)
 
-    def restored(self, saved: Mapping[str, Any]) -> "SingleGame":
-        """Return a game like this one in a saved state; it must have been saved with the same configuration.
-
-        Raises:
-            RecordingError: the data are damaged, or those of another configuration.
-        """
-        data = check_saved(_SavedEnvironment, saved, "saved environment")
-        restored = restore_game(data.game)
-        if restored.config != self.config:
-            raise RecordingError("saved environment: it was saved with another configuration")
-        twin = copy.copy(self)
-        twin.episodes = copy.copy(self.episodes)
-        twin.episodes.games = restored
-        restored.scenario = self.episodes.games.scenario  # with the weights of the variants as they are
-        twin.episodes._shard = twin.episodes.shard(0, 1)
-        restored.state.choices["stream"][0] = data.sampler
-        records, settings = self.episodes.bookkeeping
-        twin.episodes.bookkeeping = EpisodeState(records.copy(), settings)
-        episode = twin.episodes.records[0]
-        episode.opponent_stream[:] = data.opponent
-        episode.length, episode.score_difference = data.cycles, data.difference
-        if self.episodes.counts_events:
-            episode.shots[:], episode.hits[:], episode.losses[:] = data.shots, data.hits, data.losses
-        episode.bravos_score_difference = data.bravos_difference
-        max_cycles = self.episodes.max_cycles or 0
-        episode.is_over = bool(restored.is_over[0]) or (0 < max_cycles <= data.cycles)
-        twin._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)
-        twin.is_seeded = True
-        twin._read_sampled_values()
-        return twin
+    def restore(self, data: SavedEnvironment, games: Games) -> None:
+        """Go on with a saved game, as ``Episodes.restore`` does."""
+        self._sampled = self.episodes.restore(data, games)
+        self.is_seeded = True
+        self._read_sampled_values()

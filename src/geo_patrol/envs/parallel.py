@@ -16,9 +16,10 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, make_infos
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment, SingleGame, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.game.game import Game
+from geo_patrol.game.game import Game, Games
+from geo_patrol.game.position import check_saved
 
 _AGENTS = (ALPHA, BRAVO)
 _ORDER_TYPE = np.dtype(np.int64)
@@ -97,7 +98,7 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         vector = box(self.config, self.single.episodes.encoding)
         space: spaces.Space[Any] = masked(vector) if self.single.mask_in == "obs" else vector
         self.observation_spaces = {ALPHA: space, BRAVO: copy.deepcopy(space)}  # seeded each by itself
-        self.action_spaces = {agent: OrderSpace() for agent in _AGENTS}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {agent: OrderSpace() for agent in _AGENTS}
         self.hides_enemies = self.config.hides_enemies
         self.state_space = box(self.config, "onehot", whole=True)
 
@@ -108,11 +109,13 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations, the same object each time."""
-        return self.observation_spaces[_AGENTS[agent_index(agent)]]
+        check_choice("agent", agent, tuple(self.possible_agents))
+        return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> OrderSpace:
+    def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions, the same object each time."""
-        return self.action_spaces[_AGENTS[agent_index(agent)]]
+        check_choice("agent", agent, tuple(self.possible_agents))
+        return self.action_spaces[agent]
 
     def reset(
         self,
@@ -229,10 +232,11 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
-        mask: NDArray[np.int8] = self.single.episodes.games.action_masks()[0, agent_index(agent)]
+        check_choice("agent", agent, _AGENTS)
+        mask: NDArray[np.int8] = self.single.episodes.games.action_masks()[0, _AGENTS.index(agent)]
         return mask
 
-    def sample_actions(self) -> dict[str, NDArray[np.int64]]:
+    def sample_actions(self) -> dict[str, Any]:
         """Sample legal actions for both agents; the game's own random stream is not used."""
         actions = self.single.sample_actions()
         return {ALPHA: actions[0], BRAVO: actions[1]}
@@ -263,13 +267,14 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         Raises:
             RecordingError: the data are damaged, or of another configuration.
         """
-        self.resume(self.single.restored(saved))
+        data = check_saved(SavedEnvironment, saved, "saved environment")
+        self.resume(data, self.single.episodes.read_saved(data))
 
-    def resume(self, single: SingleGame) -> None:
-        """Go on with another game."""
-        self.single = single
-        self.agents = [] if single.is_over else list(_AGENTS)
-        self._display.reset(single)
+    def resume(self, data: SavedEnvironment, games: Games) -> None:
+        """Go on with the games that ``Episodes.read_saved`` returned."""
+        self.single.restore(data, games)
+        self.agents = [] if self.single.is_over else list(_AGENTS)
+        self._display.reset(self.single)
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of both agents as the game is now."""
@@ -289,14 +294,4 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         self._display.close()
 
     def __str__(self) -> str:
-        return "geo_patrol_v0"
-
-
-def agent_index(agent: str) -> int:
-    """Return the index of an agent: alpha 0, bravo 1.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
-    check_choice("agent", agent, _AGENTS)
-    return _AGENTS.index(agent)
+        return str(self.metadata["name"])

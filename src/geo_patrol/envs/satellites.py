@@ -6,21 +6,17 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
-from pettingzoo import ParallelEnv
 
 from geo_patrol.agents.satellites import satellite_observations
 from geo_patrol.base.arguments import check_choice
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_agent_orders, copy_options
-from geo_patrol.envs.display import Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO
+from geo_patrol.envs.arguments import GameOptions, check_agent_orders
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import box, masked
-from geo_patrol.game.game import Game, Games
+from geo_patrol.game.game import Games
 
 _SIDES = (ALPHA, BRAVO)
 _AGENTS = tuple(f"{side}_{number}" for side in _SIDES for number in range(SATELLITES))
@@ -35,7 +31,7 @@ def living_satellites(games: Games) -> NDArray[np.bool_]:
     return living
 
 
-class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore[misc]
+class SatellitesGeoPatrol(ParallelGeoPatrol):
     """Each satellite is an agent: ``alpha_0``, the HVA, ``alpha_1`` and so on to ``bravo_10``.
 
     The games are those of ``ParallelGeoPatrol``, bit for bit. The satellites that a side does not have are not among the
@@ -68,74 +64,49 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata | {"name": "geo_patrol_satellites_v0"}
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
-        self._game = ParallelGeoPatrol(config, **options)
-        EzPickle.__init__(self, self.config, **copy_options(options))
-        self.render_mode = self._game.render_mode
-        games = self._game.single.episodes.games
+        super().__init__(config, **options)
+        games = self.single.episodes.games
         fleets = [SATELLITES] * NUM_SIDES if games.is_randomized else 1 + games.state.rules["patrol_count"][0]
         self.possible_agents = [agent for agent in _AGENTS if _NUMBER_OF[agent] < fleets[_SIDE_OF[agent]]]
-        self.agents: list[str] = []
         high = satellite_observations(box(self.config, options.get("observation", "onehot")).high[None])[0].max(axis=0)
         vector = spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
-        space: spaces.Space[Any] = masked(vector, (ORDERS,)) if self._mask_in == "obs" else vector
+        space: spaces.Space[Any] = masked(vector, (ORDERS,)) if self.single.mask_in == "obs" else vector
         self.observation_spaces = {
             agent: copy.deepcopy(space) for agent in self.possible_agents
         }  # seeded each by itself
         self.action_spaces = {agent: spaces.Discrete(ORDERS) for agent in self.possible_agents}
-        self.state_space = self._game.state_space
-
-    @property
-    def config(self) -> GameConfig:
-        """The configuration, with the ranges that resets sample from."""
-        return self._game.config
-
-    @property
-    def _mask_in(self) -> str:
-        return self._game.single.mask_in
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of an agent's observations, the same object each time."""
-        return self.observation_spaces[self._check(agent)]
-
-    def action_space(self, agent: str) -> spaces.Discrete:
-        """Return the space of an agent's actions, the same object each time."""
-        return self.action_spaces[self._check(agent)]
-
-    def _check(self, agent: str) -> str:
-        check_choice("agent", agent, tuple(self.possible_agents))
-        return agent
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start a new game, or ``options["game"]``, as ``ParallelGeoPatrol.reset`` does."""
-        self._game.reset(seed, options)
+        super().reset(seed, options)
         self.agents = self._living()
-        return self._pack()
+        return self._pack(self.agents)
 
     def _living(self) -> list[str]:
-        living = living_satellites(self._game.single.episodes.games)[0]
+        living = living_satellites(self.single.episodes.games)[0]
         return [agent for agent in self.possible_agents if living[_SIDE_OF[agent], _NUMBER_OF[agent]]]
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of all agents as the game is now."""
-        self._game.single.view()
-        return self._pack()
+        self.single.view()
+        return self._pack(self.agents)
 
-    def _pack(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Return the observations and infos of ``agents`` from what the last step or reset wrote."""
-        episodes = self._game.single.episodes
+    def _pack(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the observations and infos of agents from what the last step or reset wrote."""
+        episodes = self.single.episodes
         results, masks = episodes.outputs.results, episodes.outputs.masks
         teams = episodes.observations(episodes.outputs)
         vectors = satellite_observations(teams)
-        _, infos_of_sides = self._game.pack(teams, masks, results, results.item(0))
+        _, infos_of_sides = self.pack(teams, masks, results, results.item(0))
         observations, infos = {}, {}
-        for agent in self.agents:
+        for agent in agents:
             side, number = _SIDE_OF[agent], _NUMBER_OF[agent]
             observations[agent], infos[agent] = vectors[side, number], dict(infos_of_sides[_SIDES[side]])
-            if self._mask_in == "obs":
+            if self.single.mask_in == "obs":
                 observations[agent] = {"observation": vectors[side, number], "action_mask": masks[side, number]}
-            elif self._mask_in == "info":
+            elif self.single.mask_in == "info":
                 infos[agent]["action_mask"] = masks[side, number]
         return observations, infos
 
@@ -156,15 +127,16 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
             RuntimeError: ``reset`` was never called.
         """
         if not self.agents:
-            self._game.single.check_reset()
+            self.single.check_reset()
             return {}, {}, {}, {}, {}
         orders = np.full((NUM_SIDES, SATELLITES), NOOP, np.int64)
         sides, numbers = ([of[agent] for agent in self.agents] for of in (_SIDE_OF, _NUMBER_OF))
         orders[sides, numbers] = check_agent_orders(actions, self.agents)
-        _, rewards, terminations, truncations, _ = self._game.step(dict(zip(_SIDES, orders, strict=True)))
-        observations, infos = self._pack()
-        played, living = self.agents, set(self._living())
-        self.agents = [agent for agent in played if agent in living] if self._game.agents else []
+        played = self.agents
+        _, rewards, terminations, truncations, _ = super().step(dict(zip(_SIDES, orders, strict=True)))
+        living = self._living()
+        self.agents = living if self.agents else []
+        observations, infos = self._pack(played)
         teams = {agent: _SIDES[_SIDE_OF[agent]] for agent in played}
         return (
             observations,
@@ -174,56 +146,18 @@ class SatellitesGeoPatrol(ParallelEnv[str, Any, int], EzPickle):  # type: ignore
             infos,
         )
 
-    def set_variants(self, weights: str | Mapping[str, float]) -> None:
-        """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
-        self._game.set_variants(weights)
-
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (28,) int8, 1 where legal."""
-        self._check(agent)
-        mask: NDArray[np.int8] = self._game.action_masks(_SIDES[_SIDE_OF[agent]])[_NUMBER_OF[agent]]
+        check_choice("agent", agent, tuple(self.possible_agents))
+        mask: NDArray[np.int8] = super().action_masks(_SIDES[_SIDE_OF[agent]])[_NUMBER_OF[agent]]
         return mask
 
     def sample_actions(self) -> dict[str, int]:
         """Sample legal actions for all agents; the game's own random stream is not used."""
-        orders = self._game.single.sample_actions().tolist()
+        orders = self.single.sample_actions().tolist()
         return {agent: orders[_SIDE_OF[agent]][_NUMBER_OF[agent]] for agent in self.agents}
 
-    def state(self) -> NDArray[np.float32]:
-        """Return the whole position for a centralised critic: alpha's observation, encoded as "onehot"."""
-        return self._game.state()
-
-    def game(self) -> Game:
-        """Return a copy of the game, to inspect, or to plan with after ``fork``.
-
-        It has the random stream of the game, so what happens in it foretells what will happen here.
-        """
-        return self._game.game()
-
-    def save(self) -> dict[str, Any]:
-        """Return the game as plain data; ``ParallelGeoPatrol`` restores it, too."""
-        return self._game.save()
-
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """Resume a saved game of the same configuration; on an error nothing changes.
-
-        Raises:
-            RecordingError: the data are damaged, or of another configuration.
-        """
-        self._game.restore(saved)
-        self.agents = self._living() if self._game.agents else []
-
-    def render(self) -> Rendered:
-        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
-        return self._game.render()
-
-    def close(self) -> None:
-        """Close the window, if one is open."""
-        self._game.close()
-
-    def __str__(self) -> str:
-        return "geo_patrol_satellites_v0"
+    def resume(self, data: SavedEnvironment, games: Games) -> None:
+        """Go on with the games that ``Episodes.read_saved`` returned."""
+        super().resume(data, games)
+        self.agents = self._living() if self.agents else []

@@ -1,13 +1,12 @@
 """The Gymnasium environment: one side against an agent."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, Unpack, get_args
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
-from pydantic import Field
 
 from geo_patrol.agents import Agent
 from geo_patrol.agents.files import absolute_name
@@ -20,19 +19,16 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO, SingleGame, View, make_infos
+from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment, SingleGame, View, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game.game import Game
-from geo_patrol.game.position import SavedData, SavedGenerator, check_saved
+from geo_patrol.game.position import SavedGenerator, check_saved
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
 _SEATS = (ALPHA, BRAVO)
 
 
-class _SavedSolo(SavedData):
-    format: Literal["geo_patrol solo environment"]
-    version: Annotated[int, Field(ge=1, le=1)]
-    environment: dict[str, Any]
+class _SavedSolo(SavedEnvironment):
     seat: Literal["alpha", "bravo"]
     generator: SavedGenerator
 
@@ -214,15 +210,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             RecordingError: ``reset`` was not called.
         """
-        saved = self._single.save()
-        generator = self.np_random.bit_generator.state
-        return {
-            "format": "geo_patrol solo environment",
-            "version": 1,
-            "environment": saved,
-            "seat": self.seat,
-            "generator": generator,
-        }
+        return self._single.save() | {"seat": self.seat, "generator": self.np_random.bit_generator.state}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Resume a saved game of the same configuration; on an error nothing changes.
@@ -232,13 +220,13 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             AgentError: the opponent raised an exception.
         """
         data = check_saved(_SavedSolo, saved, "saved environment")
-        single = self._single.restored(data.environment)
-        generator = data.generator.restore()
+        games, generator = self._single.episodes.read_saved(data), data.generator.restore()
         self._reset_opponent()
-        self._single, self.np_random, self._seat = single, generator, _SEATS.index(data.seat)
-        self._is_over = single.is_over
+        self._single.restore(data, games)
+        self.np_random, self._seat = generator, _SEATS.index(data.seat)
+        self._is_over = self._single.is_over
         self._display.side = data.seat
-        self._display.reset(single)
+        self._display.reset(self._single)
 
     def view(self) -> tuple[Any, dict[str, Any]]:
         """Return observation and info as the game is now, as after ``restore``."""

@@ -1,7 +1,7 @@
 """The native vector environment: many games, one call into the engine."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias, Unpack, get_args
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -9,13 +9,12 @@ from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
-from pydantic import Field, FiniteFloat
 
 from geo_patrol.agents.files import absolute_name
 from geo_patrol.agents.satellites import own_features
 from geo_patrol.base.arguments import check_choice, check_count, check_names, fresh_seed, read_options, read_seeds
 from geo_patrol.base.errors import RecordingError, show
-from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
+from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
 from geo_patrol.engine.observe import check_encoding
@@ -32,52 +31,19 @@ from geo_patrol.envs.arguments import (
     read_autoreset,
     read_reset_mask,
 )
-from geo_patrol.envs.episodes import Episodes, EventCounts, SavedOrders, SavedStream
+from geo_patrol.envs.episodes import Episodes, SavedEnvironment
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, for_copies, read_mixture
 from geo_patrol.envs.satellites import living_satellites
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
-from geo_patrol.game.game import MAX_GAMES, Game, Games, restore_states, save_state
-from geo_patrol.game.position import SavedData, SavedGenerator, SavedState, check_saved
+from geo_patrol.game.game import MAX_GAMES, Game, Games
+from geo_patrol.game.position import SavedGenerator, check_saved
 
 Agents: TypeAlias = Literal["sides", "satellites"]
 
-_Count = Annotated[int, Field(ge=0, lt=2**62)]
 
-
-class _SavedEpisode(SavedData):
-    """The fields of ``engine.steps.EPISODE`` that outlast a step, and the stream of sampled actions."""
-
-    sampler: SavedStream
-    opponent_stream: SavedStream
-    total_reward: FiniteFloat
-    length: _Count
-    score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)]
-    illegal_orders: Annotated[list[_Count], Field(min_length=2, max_length=2)]
-    seat: Literal[0, 1]
-    next_seat: Literal[0, 1]
-    opponent: Annotated[int, Field(ge=-1, lt=2**31)]
-    is_over: Literal[0, 1]
-    shots: EventCounts = Field(default=[0, 0])
-    hits: EventCounts = Field(default=[0, 0])
-    losses: EventCounts = Field(default=[0, 0])
-    bravos_total_reward: FiniteFloat = 0.0
-    bravos_score_difference: Annotated[int, Field(gt=-(2**31), lt=2**31)] = 0
-
-
-_BRAVOS_FIELDS = ("bravos_total_reward", "bravos_score_difference")
-"""Fields that only mean something where enemies are hidden, and are saved only there."""
-_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name not in ("sampler", *_BRAVOS_FIELDS))
-
-
-class _SavedVector(SavedData):
-    format: Literal["geo_patrol vector environment"]
-    version: Annotated[int, Field(ge=1, le=1)]
-    config: dict[str, Any]
+class _SavedVector(SavedEnvironment):
     opponents: list[str]
-    games: Annotated[list[SavedState], Field(max_length=MAX_GAMES)]
-    episodes: Annotated[list[_SavedEpisode], Field(max_length=MAX_GAMES)]
-    sampled: list[SavedOrders] | None
     generator: SavedGenerator
 
 
@@ -367,19 +333,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         """
         if not self._is_started:
             raise RecordingError("nothing to save: reset must be called first")
-        games, records = self._episodes.games, self._episodes.records
-        columns = {"sampler": games.state.choices["stream"].tolist()}
-        saved_fields = (*_EPISODE_FIELDS, *(_BRAVOS_FIELDS if games.hides_enemies else ()))
-        columns |= {name: records[name].tolist() for name in saved_fields}
-        episodes = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return {
-            "format": "geo_patrol vector environment",
-            "version": 1,
-            "config": self._config.to_dict(),
+        return self._episodes.save(self._sampled) | {
             "opponents": list(self.opponent_names),
-            "games": [save_state(games, i) for i in range(self.num_games)],
-            "episodes": episodes,
-            "sampled": None if self._sampled is None else self._sampled.tolist(),
             "generator": self.np_random.bit_generator.state,
         }
 
@@ -394,51 +349,32 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if self.closed:
             raise RuntimeError("the environment is closed")
         data = check_saved(_SavedVector, saved, "saved environment")
-        if read_saved_config(data.config) != self._config:
-            raise RecordingError("saved environment: it was saved with another configuration")
-        if len(data.games) != self.num_games or len(data.episodes) != self.num_games:
-            raise RecordingError(f"saved environment: games and episodes must be those of {self.num_games} games")
         if [*map(absolute_name, data.opponents)] != [*map(absolute_name, self.opponent_names)]:  # of copies as well
             names = ", ".join(map(repr, data.opponents)) or "none"
             raise RecordingError(
                 f"saved environment: it has the opponents {names}, but there are {show(self.opponent_names)}"
             )
-        if data.sampled is not None and len(data.sampled) != self.num_envs:
-            raise RecordingError(f"saved environment: sampled must have {self.num_envs} rows, got {len(data.sampled)}")
-        games = restore_states(self._config, data.games, "saved environment: games")
+        games = self._episodes.read_saved(data)
         for i, episode in enumerate(data.episodes):
-            fault = self._find_fault(episode, is_done=bool(games.is_over[i]))
-            if fault is not None:
-                raise RecordingError(f"saved environment: episodes.{i}.{fault}")
+            if (
+                (episode.opponent >= 0)
+                if self._sides == NUM_SIDES
+                else not self._opponents.is_in_play(episode.opponent)
+            ):
+                fault = "both sides are played" if self._sides == NUM_SIDES else "this opponent is not in play"
+                raise RecordingError(f"saved environment: episodes.{i}.opponent = {episode.opponent}: {fault}")
         generator = data.generator.restore()
 
         self._is_started = False  # until all is done
         self._pool.wait()
-        self._episodes.games.put(np.arange(self.num_games), games)
-        self._episodes.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
-        records = self._episodes.records
-        for name in (*_EPISODE_FIELDS, *_BRAVOS_FIELDS):
-            if name not in steps.EVENT_FIELDS or self._episodes.counts_events:
-                records[name] = [getattr(episode, name) for episode in data.episodes]
-        records["is_new"] = 0
+        self._sampled = self._episodes.restore(data, games)
         self._packer.read_sampled_values(np.arange(self.num_games))
-        self._num_over = int(np.count_nonzero(records["is_over"]))
-        self._sampled = None if data.sampled is None else np.array(data.sampled, np.int64)
+        self._num_over = int(np.count_nonzero(self._episodes.records["is_over"]))
         self.np_random = generator
         self._is_seeded[:] = True
         self._new_games[:] = True
         self._describe()
         self._is_started = True
-
-    def _find_fault(self, episode: "_SavedEpisode", *, is_done: bool) -> str | None:
-        """Return what is impossible in a saved episode, None if nothing is."""
-        if is_done and not episode.is_over:
-            return "is_over = 0: the game is over"
-        if self._sides == NUM_SIDES and episode.opponent >= 0:
-            return f"opponent = {episode.opponent}: both sides are played"
-        if self._sides == 1 and not self._opponents.is_in_play(episode.opponent):
-            return f"opponent = {episode.opponent}: this opponent is not in play"
-        return None
 
     def _new_outputs(self, *, samples: bool = False) -> Outputs:
         """Return the arrays that the next step writes: new ones, or with ``copy=False`` the same every time."""
