@@ -446,7 +446,7 @@ def test_plain_python_plays_as_compiled_code():
         assert run.returncode == 0, run.stderr
         played.append(json.loads(run.stdout))
     assert played[0] == played[1]
-    assert played[0][0]["game"]["chance"]["counter"] > 0
+    assert played[0][0]["games"][0]["chance"]["counter"] > 0
 
 
 # Notation
