@@ -301,7 +301,7 @@ def test_a_game_of_changed_weights_is_restored_as_it_was():
         env.reset(seed=seed)
         env.step(env.sample_actions())
         saved = json.loads(json.dumps(env.save()))
-        assert saved["game"]["chance"]["variant"] == "alike"
+        assert saved["games"][0]["chance"]["variant"] == "alike"
         other = geo_patrol_v0.parallel_env(config=CONFIG)
         other.restore(saved)
         assert other.game() == env.game()
