@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
+GAMES = Path(__file__).parents[1] / "data" / "replay.jsonl.gz"
 START = "from geo_patrol_command import main; main()"
 INTERRUPT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
 
@@ -75,6 +76,8 @@ def ending(name, number):
         ("json.dump", ["match", "idle", "random", "-n", "2", "--json", "x.json"]),
         ("geo_patrol.play.text_game.play_text", ["play", "--text", "--against", "random", "--save", "x.jsonl.zst"]),
         ("geo_patrol.cli.print._write_pdf", ["print", "--output", "x.pdf"]),
+        ("geo_patrol.window.film._encode", ["replay", GAMES, "--mp4", "x.mp4"]),
+        ("geo_patrol.replays.summaries.summarise", ["replay", GAMES, "--csv", "x.csv"]),
     ],
 )
 def test_a_file_that_is_being_written_is_removed(number, called, arguments, tmp_path):

@@ -225,6 +225,19 @@ def test_recordings_of_the_published_implementation_are_read_up_to_a_missing_pha
     ]
 
 
+def test_games_that_cannot_all_be_written_leave_no_file(tmp_path):
+    plain, path = write_lines(tmp_path / "plain.jsonl", short_game()), tmp_path / "games.jsonl.zst"
+
+    def games():
+        yield from ReplayReader(plain)
+        yield from ReplayReader(tmp_path / "missing.jsonl")
+
+    with pytest.raises(RecordingError, match=r"missing\.jsonl: cannot be read"):
+        write_replays(path, games())
+    assert not path.exists()
+    assert write_replays(path, ReplayReader(plain)) == 1
+
+
 def test_recordings_of_the_published_implementation_may_end_before_a_drift(tmp_path):
     recorded, path = published_game(), tmp_path / "again.jsonl"
     recorded["phases"] = recorded["phases"][:5]

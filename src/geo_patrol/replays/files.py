@@ -643,14 +643,20 @@ def write_replays(path: str | Path, replays: Iterable[Replay]) -> int:
 
     Raises:
         OSError: the file cannot be written; ``FileExistsError`` if it exists already.
-        RecordingError: a position has values that are not integers.
+        RecordingError: a position has values that are not integers. Where this or an error of ``replays`` is raised, the file is
+            removed.
     """
-    count = 0
-    with closing(open_stream(Path(path), "x")) as stream:
-        for replay in replays:
-            for line in _lines(replay):
-                stream.write(_as_bytes(line))
-            count += 1
+    target, count = Path(path), 0
+    stream = open_stream(target, "x")
+    try:
+        with closing(stream):
+            for replay in replays:
+                for line in _lines(replay):
+                    stream.write(_as_bytes(line))
+                count += 1
+    except BaseException:
+        target.unlink()
+        raise
     return count
 
 
