@@ -138,6 +138,9 @@ class Games:
         ValueError: another argument is invalid.
     """
 
+    _unread_outcomes: state.Records | None = None
+    """Where engagements write outcomes that nobody asks for, made with the first of them: threads must not share it."""
+
     def __init__(
         self,
         config: ConfigSource = "geo_patrol",
@@ -624,6 +627,10 @@ class Games:
             whole: whether both sides observe the whole position although the configuration hides enemies.
         """
         sight = self.sight if self.hides_enemies and not whole else None
+        if outcomes is None:
+            outcomes = self._unread_outcomes
+            if outcomes is None:
+                outcomes = self._unread_outcomes = state.make_outcomes()
         compiled_step(sight is not None)(
             task,
             0,
@@ -633,7 +640,7 @@ class Games:
             sight,
             steps.NO_EPISODES,
             actions,
-            self._unread_outcomes if outcomes is None else outcomes,
+            outcomes,
             outputs,
         )
 
@@ -641,11 +648,6 @@ class Games:
     def sight_to_step(self) -> state.Sight | None:
         """``sight`` as the compiled step takes it: None where both sides see everything."""
         return self.sight if self.hides_enemies else None
-
-    @functools.cached_property
-    def _unread_outcomes(self) -> state.Records:
-        """Where engagements write outcomes that nobody asks for; copies have one of their own."""
-        return state.make_outcomes()
 
     def play_recorded(self, orders: NDArray[np.int64], recorded: state.Records, outcomes: state.Records) -> None:
         """Play one phase of the only game, with an engagement that recorded outcomes decide, not its random stream.
