@@ -73,6 +73,17 @@ def test_finished_matches_are_not_played_again(tmp_path, monkeypatch):
     assert tables(fresh) == tables(first)
 
 
+def test_files_that_an_editor_gave_byte_order_marks_are_read(tmp_path, monkeypatch):
+    settings = {"config": "case4", "games": 2, "seed": 5, "folder": tmp_path}
+    played = play_tournament(["random", "idle"], **settings)
+    for name in (PLAN, GAMES):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + (tmp_path / name).read_bytes())
+    asked = []
+    monkeypatch.setattr(campaign, "play_here", lambda _, chunks, *__, **___: iter(asked.extend(chunks) or ()))
+    assert tables(play_tournament(["random", "idle"], **settings)) == tables(played)
+    assert asked == []
+
+
 def test_a_folder_with_something_else_is_refused(tmp_path):
     arguments = {"games": 4, "seed": 3, "folder": tmp_path / "out"}
     play_tournament(["random", "idle"], **arguments)
