@@ -67,10 +67,10 @@ def environment(game, kind=geo_patrol_v0.parallel_env, **arguments):
     env = kind(config=game.config, **arguments)
     env.reset(seed=0)
     saved = env.save()
-    state = game.save()
+    state, difference = game.save(), game.scores["alpha"] - game.scores["bravo"]
     saved["games"] = [{name: state[name] for name in ("chance", "position", "known") if name in state}]
     saved["episodes"][0] |= {
-        "score_difference": game.scores["alpha"] - game.scores["bravo"],
+        "score_difference": [difference, -difference],
         "is_over": int(game.is_over),
     }
     env.restore(saved)

@@ -277,8 +277,8 @@ PARALLEL_SAVED = [
     ("sampled", [[28] * 11] * 2, "sampled.0.0 = 28: input should be less than 28"),
     ("episodes.0.length", -1, "length = -1: input should be greater than or equal to 0"),
     ("episodes.0.length", True, "length = True: input should be a valid integer"),
-    ("episodes.0.score_difference", 2**40, "score_difference = 1099511627776: input should be less than"),
-    ("episodes.0.score_difference", 0.5, "score_difference = 0.5: input should be a valid integer"),
+    ("episodes.0.score_difference.1", 2**40, "score_difference.1 = 1099511627776: input should be less than"),
+    ("episodes.0.score_difference", [0], "score_difference = [0]: list should have at least 2 items"),
     ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
 ]
 

@@ -297,7 +297,7 @@ VECTOR_SAVED = [
     ("games.1.position.sector.0.1", 0, "games.1: sector.0.1 must be a sector of rings"),
     ("episodes.0.seat", 2, "episodes.0.seat = 2"),
     ("episodes.0.opponent", 0, "episodes.0.opponent = 0: both sides are played"),
-    ("episodes.0.total_reward", float("nan"), "episodes.0.total_reward = nan: input should be a finite number"),
+    ("episodes.0.total_reward.1", float("nan"), "episodes.0.total_reward.1 = nan: input should be a finite number"),
     ("episodes.0.sampler", [1], "episodes.0.sampler = [1]: list should have at least 2 items"),
     ("opponents", ["random"], "it has the opponents 'random', but there are ()"),
     ("sampled", [[0] * 11], "sampled must have 4 rows, got 1"),

@@ -49,9 +49,10 @@ EPISODE = np.dtype(
     [
         ("opponent_stream", "u8", (2,)),  # key and counter of the stream of the opponent's keys, and of its choice
         ("opponent_key", "u8"),  # the opponent's random key in this phase
-        ("total_reward", "f8"),  # alpha's return so far; bravo's is the negative
+        ("reward", "f8", (NUM_SIDES,)),  # of the phase last played, as the side knows the score
+        ("total_reward", "f8", (NUM_SIDES,)),  # the return so far
         ("length", "i8"),  # phases played
-        ("score_difference", "i8"),  # alpha's score minus bravo's after the last phase
+        ("score_difference", "i8", (NUM_SIDES,)),  # own score minus the enemy's after that phase, likewise
         ("illegal_orders", "i8", (NUM_SIDES,)),  # so far
         ("seat", "i8"),  # the side that is not the opponent's
         ("next_seat", "i8"),
@@ -62,10 +63,6 @@ EPISODE = np.dtype(
         ("shots", "i8", (NUM_SIDES,)),  # in the phase last played, as the next two; 0 unless events are counted
         ("hits", "i8", (NUM_SIDES,)),  # shots that destroyed their target
         ("losses", "i8", (NUM_SIDES,)),  # satellites that were destroyed
-        # Where enemies are hidden, the rewards of a side follow the score as it knows it: the fields above are alpha's.
-        ("bravos_reward", "f8"),  # of the phase last played
-        ("bravos_total_reward", "f8"),
-        ("bravos_score_difference", "i8"),
         ("opponent_actions", "i8", (SATELLITES,)),
     ],
     align=True,
@@ -199,13 +196,11 @@ def choose_opponent(episode: Record, opponents: Opponents) -> int:
 @jitable
 def start_episode(episode: Record, alternates: bool, opponents: Opponents) -> None:
     """Start a new episode of a game that was just reset."""
-    episode.total_reward = 0.0
     episode.length = 0
-    episode.score_difference = 0
-    episode.bravos_total_reward = 0.0
-    episode.bravos_score_difference = 0
-    episode.illegal_orders[ALPHA] = 0
-    episode.illegal_orders[BRAVO] = 0
+    for side in range(NUM_SIDES):
+        episode.total_reward[side] = 0.0
+        episode.score_difference[side] = 0
+        episode.illegal_orders[side] = 0
     episode.seat = episode.next_seat
     if alternates:
         episode.next_seat = 1 - episode.seat
@@ -269,31 +264,28 @@ def choose_opponent_actions(rows: NDArray[np.int64], choices: Records, episodes:
 
 
 @jitable
-def alphas_reward(game: Record, episode: Record, rewards_outcome: int) -> float:
-    """Return alpha's reward of the phase just played, and update the score difference."""
-    difference = int(game.score[ALPHA]) - int(game.score[BRAVO])
-    change = difference - episode.score_difference
-    episode.score_difference = difference
-    if not rewards_outcome:
-        return float(change)
-    return 0.0 if episode.winner == NOBODY else 1.0 - 2.0 * episode.winner
+def reward_side(known: Record, side: int, episode: Record, rewards_outcome: int) -> None:
+    """Write a side's reward of the phase just played, and update its return and score difference.
 
-
-@jitable
-def bravos_reward(belief: Record, episode: Record, rewards_outcome: int) -> float:
-    """Return bravo's reward of the phase just played, by the score as bravo knows it, and update its difference."""
-    difference = int(belief.score[BRAVO]) - int(belief.score[ALPHA])
-    change = difference - episode.bravos_score_difference
-    episode.bravos_score_difference = difference
-    if not rewards_outcome:
-        return float(change)
-    return 0.0 if episode.winner == NOBODY else 2.0 * episode.winner - 1.0
+    Args:
+        known: the game as the side knows it: rewards follow its score.
+        side: the side.
+        episode: the episode, modified in place.
+        rewards_outcome: whether rewards are the outcome at the end.
+    """
+    difference = int(known.score[side]) - int(known.score[1 - side])
+    reward = float(difference - episode.score_difference[side])
+    episode.score_difference[side] = difference
+    if rewards_outcome:
+        reward = 0.0 if episode.winner == NOBODY else (1.0 if episode.winner == side else -1.0)
+    episode.reward[side] = reward
+    episode.total_reward[side] += reward
 
 
 @jitable
 def write_statistics(game: Record, rules: Record, episode: Record, side: int, statistics: Record) -> None:
     """Write the statistics of a finished episode for one side."""
-    statistics["return"] = episode.total_reward if side == ALPHA else 0.0 - episode.total_reward
+    statistics["return"] = episode.total_reward[side]
     statistics.length = episode.length
     statistics.score = game.score[side]
     statistics.enemy_score = game.score[1 - side]
@@ -332,7 +324,6 @@ def write_result(
     rules: Record,
     episode: Record,
     side: int,
-    reward: float,
     is_finished: bool,
     result: Record,
     statistics: Record,
@@ -343,23 +334,10 @@ def write_result(
     elif result.is_finished:  # in the step that was written here before
         clear_statistics(statistics)
     is_over, is_done = episode.is_over != 0, game.done != 0
-    result.reward = reward if side == ALPHA else 0.0 - reward
+    result.reward = episode.reward[side]
     result.terminated = is_over & is_done
     result.truncated = is_over & (not is_done)
     result.is_finished = is_finished
-
-
-@jitable_call
-def write_known_result(
-    belief: Record, episode: Record, side: int, is_finished: bool, result: Record, statistics: Record
-) -> None:
-    """Replace what a side does not know in its result and statistics; alpha's rewards follow its belief already."""
-    if side == BRAVO:
-        result.reward = episode.bravos_reward
-    if is_finished:
-        statistics.enemy_score = belief.score[1 - side]
-        if side == BRAVO:
-            statistics["return"] = episode.bravos_total_reward
 
 
 @jitable
@@ -403,12 +381,11 @@ def count_events(game: Record, outcomes: Records, episode: Record) -> None:
 
 
 @jitable
-def count_phase(game: Record, known: Record, outcomes: Records, episode: Record, settings: Record) -> float:
-    """Bring the bookkeeping of an episode up to date after a phase was played; return alpha's reward.
+def count_phase(game: Record, outcomes: Records, episode: Record, settings: Record) -> None:
+    """Bring the bookkeeping of an episode, but for its rewards, up to date after a phase was played.
 
     Args:
         game: the game.
-        known: the game as alpha knows it, whose score decides alpha's reward.
         outcomes: those of the phase.
         episode: the episode, modified in place.
         settings: what all episodes have in common.
@@ -419,11 +396,8 @@ def count_phase(game: Record, known: Record, outcomes: Records, episode: Record,
     for side in range(NUM_SIDES):
         episode.illegal_orders[side] += game.illegal_orders[side]
     episode.winner = winner_of(game)
-    reward = alphas_reward(known, episode, settings.rewards_outcome)
-    episode.total_reward += reward
     is_truncated = settings.max_cycles > 0 and episode.length >= settings.max_cycles
     episode.is_over = game.done != 0 or is_truncated
-    return reward
 
 
 @jitable
@@ -448,7 +422,7 @@ def play_games(
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
     for i in range(start, stop):
         game, rules = games[i], all_rules[i if per_game else 0]
-        is_played, reward = True, 0.0
+        is_played = True
         if has_episodes:
             is_played = all_episodes[i].is_new == 0 and all_episodes[i].is_over == 0
         if is_played:
@@ -463,30 +437,28 @@ def play_games(
         if settings.counts_events:
             clear_events(episode)
         if is_played:
-            known = game if sight is None else sight.beliefs[NUM_SIDES * i]
-            reward = count_phase(game, known, outcomes, episode, settings)
-        if sight is not None:
-            episode.bravos_reward = 0.0
+            count_phase(game, outcomes, episode, settings)
+        for side in range(NUM_SIDES):
+            episode.reward[side] = 0.0
             if is_played:
-                episode.bravos_reward = bravos_reward(
-                    sight.beliefs[NUM_SIDES * i + BRAVO], episode, settings.rewards_outcome
-                )
-                episode.bravos_total_reward += episode.bravos_reward
+                known = game if sight is None else sight.beliefs[NUM_SIDES * i + side]
+                reward_side(known, side, episode, settings.rewards_outcome)
         episode.is_new = 0
         is_finished = is_played and episode.is_over != 0
         count += is_finished
         if two_sides:
             for side in range(NUM_SIDES):
                 row = NUM_SIDES * i + side
-                write_result(game, rules, episode, side, reward, is_finished, results[row], statistics[row])
+                write_result(game, rules, episode, side, is_finished, results[row], statistics[row])
                 if sight is not None:
-                    write_known_result(sight.beliefs[row], episode, side, is_finished, results[row], statistics[row])
+                    if is_finished:
+                        statistics[row].enemy_score = sight.beliefs[row].score[1 - side]
         else:
             side = side_at_seat(episode, settings)
-            write_result(game, rules, episode, side, reward, is_finished, results[i], statistics[i])
+            write_result(game, rules, episode, side, is_finished, results[i], statistics[i])
             if sight is not None:
-                belief = sight.beliefs[NUM_SIDES * i + side]
-                write_known_result(belief, episode, side, is_finished, results[i], statistics[i])
+                if is_finished:
+                    statistics[i].enemy_score = sight.beliefs[NUM_SIDES * i + side].score[1 - side]
     return count
 
 

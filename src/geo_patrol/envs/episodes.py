@@ -53,9 +53,9 @@ class _SavedEpisode(SavedData):
 
     sampler: _SavedStream
     opponent_stream: _SavedStream
-    total_reward: FiniteFloat
+    total_reward: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
     length: _Count
-    score_difference: _Difference
+    score_difference: Annotated[list[_Difference], Field(min_length=2, max_length=2)]
     illegal_orders: Annotated[list[_Count], Field(min_length=2, max_length=2)]
     seat: Literal[0, 1]
     next_seat: Literal[0, 1]
@@ -64,13 +64,9 @@ class _SavedEpisode(SavedData):
     shots: _SavedEvents = Field(default=[0, 0])
     hits: _SavedEvents = Field(default=[0, 0])
     losses: _SavedEvents = Field(default=[0, 0])
-    bravos_total_reward: FiniteFloat = 0.0
-    bravos_score_difference: _Difference = 0
 
 
-_BRAVOS_FIELDS = ("bravos_total_reward", "bravos_score_difference")
-"""Fields that only mean something where enemies are hidden, and are saved only there."""
-_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name not in ("sampler", *_BRAVOS_FIELDS))
+_EPISODE_FIELDS = tuple(name for name in _SavedEpisode.model_fields if name != "sampler")
 
 
 class SavedEnvironment(SavedData):
@@ -202,8 +198,8 @@ class Episodes:
             # Rewards are those of the same phases in a whole game, which counts the difference from 0 at its start.
             is_begun = (start.turn > 1) | (start.phase > 0)
             (alphas, for_alpha), (for_bravo, bravos) = start.known_scores.transpose(1, 2, 0)
-            self.records["score_difference"][rows] = is_begun * (alphas - for_alpha)
-            self.records["bravos_score_difference"][rows] = is_begun * (bravos - for_bravo)
+            differences = np.stack([alphas - for_alpha, bravos - for_bravo], axis=1)
+            self.records["score_difference"][rows] = is_begun[:, None] * differences
 
     def step(self, actions: NDArray[np.int64], outputs: Outputs, shard: "Shard | None" = None) -> int:
         """Play one decision phase, and write everything that follows from it.
@@ -315,8 +311,7 @@ class Episodes:
         """
         games, records = self.games, self.records
         columns = {"sampler": games.state.choices["stream"].tolist()}
-        saved_fields = (*_EPISODE_FIELDS, *(_BRAVOS_FIELDS if games.hides_enemies else ()))
-        columns |= {name: records[name].tolist() for name in saved_fields}
+        columns |= {name: records[name].tolist() for name in _EPISODE_FIELDS}
         return {
             "format": "geo_patrol environment",
             "version": 1,
@@ -349,7 +344,7 @@ class Episodes:
         """Go on with the games that ``read_saved`` returned; return the actions that were sampled for the next step."""
         self.games.put(np.arange(len(self)), games)
         self.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
-        for name in (*_EPISODE_FIELDS, *_BRAVOS_FIELDS):
+        for name in _EPISODE_FIELDS:
             if name not in steps.EVENT_FIELDS or self.counts_events:
                 self.records[name] = [getattr(episode, name) for episode in data.episodes]
         self.records["is_new"] = 0
