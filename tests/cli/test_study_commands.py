@@ -285,7 +285,7 @@ def test_studies_of_one_game_are_compared(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("threshold", "-v", "turn_limit=1..3", "--rate", 0.5, "-n", 5), "--games = 5: input should be greater than"),
+        (("threshold", "-v", "turn_limit=1..3", "--rate", 0.5, "-n", 5), "--games must be at least"),
         (("worth", "--change", "turn_limit"), "--change must be a list of changes; override must be key=value"),
         (("worth", "--change", "turn_limit=+1", "--measure", "wins"), "--measure must be 'alpha wins', 'bravo wins'"),
         (("ranking", "-v", "turn_limit=1..3"), "--vary must be given for at least two factors, got turn_limit"),

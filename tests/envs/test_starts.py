@@ -289,19 +289,19 @@ def test_finished_games_are_restored_as_finished():
 
 
 VECTOR_SAVED = [
-    ("format", "x", "format = 'x': input should be 'geo_patrol environment'"),
-    ("version", 2, "version = 2: input should be less than or equal to 1"),
+    ("format", "x", "format must be 'geo_patrol environment', got 'x'"),
+    ("version", 2, "version must be at most 1, got 2"),
     ("config.title", "Another", "it was saved with another configuration"),
     ("games", [], "games and episodes must be those of 2 games"),
-    ("games.1.position.turn", -1, "games.1.position.turn = -1"),
+    ("games.1.position.turn", -1, "games.1.position.turn must be at least 0, got -1"),
     ("games.1.position.sector.0.1", 0, "games.1: sector.0.1 must be a sector of rings"),
-    ("episodes.0.seat", 2, "episodes.0.seat = 2"),
+    ("episodes.0.seat", 2, "episodes.0.seat must be 0 or 1, got 2"),
     ("episodes.0.opponent", 0, "episodes.0.opponent = 0: both sides are played"),
-    ("episodes.0.total_reward.1", float("nan"), "episodes.0.total_reward.1 = nan: input should be a finite number"),
-    ("episodes.0.sampler", [1], "episodes.0.sampler = [1]: list should have at least 2 items"),
+    ("episodes.0.total_reward.1", float("nan"), "episodes.0.total_reward.1 must be a finite number, got nan"),
+    ("episodes.0.sampler", [1], "episodes.0.sampler must have a length of at least 2, got [1]"),
     ("opponents", ["random"], "it has the opponents 'random', but there are ()"),
     ("sampled", [[0] * 11], "sampled must have 4 rows, got 1"),
-    ("umpire", 1, "umpire = 1: extra inputs are not permitted"),
+    ("umpire", 1, "umpire = 1: there is no such key"),
 ]
 
 

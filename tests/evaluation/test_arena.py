@@ -145,10 +145,10 @@ def test_what_differs_is_told(small_arena):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cells": 3}, "cells: Input should be a valid array"),
+        ({"cells": 3}, "cells must be a list, got "),
         ({"arena": 99}, "a result of arena 99: this version has arena 1"),
-        ({"extra": 1}, "extra: Extra inputs are not permitted"),
-        ({"format": "geo_patrol match"}, "format: Input should be 'geo_patrol arena'"),
+        ({"extra": 1}, "extra = 1: there is no such key"),
+        ({"format": "geo_patrol match"}, "format must be 'geo_patrol arena', got "),
     ],
 )
 def test_other_files_are_refused(small_arena, tmp_path, change, message):

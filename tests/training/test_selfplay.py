@@ -207,7 +207,7 @@ def test_the_example(tmp_path):
     assert (tmp_path / "run" / "policy.safetensors").exists()
     wrong = run_example("--clip-coef", "-1")
     assert wrong.returncode == 2
-    assert "clip_coef = -1.0: input should be greater than or equal to 0" in wrong.stderr
+    assert "clip_coef must be at least 0, got -1.0" in wrong.stderr
 
 
 def test_exploit(tmp_path):

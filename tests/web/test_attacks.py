@@ -596,7 +596,7 @@ def test_a_fault_in_a_file_of_a_table_is_named(serve_folder, tmp_path):
     saved = json.loads(table.path.read_text())
     table.path.write_text(json.dumps(saved | {"clock": "soon"}))
     (fault,) = serve_folder().server.damaged
-    assert fault == f"{table.path}: clock = 'soon': input should be a valid number"
+    assert fault == f"{table.path}: clock must be a number, got 'soon'"
 
 
 # Names

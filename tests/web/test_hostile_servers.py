@@ -93,7 +93,7 @@ def test_the_session_is_one_that_can_be_played(session):
 @pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e300, "soon", -0.5])
 def test_times_after_which_nobody_can_try_again_are_refused(seconds):
     error = {"type": "error", "code": "too_many", "text": "later", "retry_after": seconds}
-    with serving(error) as link, pytest.raises(GeoPatrolError, match="retry_after = "):
+    with serving(error) as link, pytest.raises(GeoPatrolError, match="retry_after must be "):
         play(link)
 
 

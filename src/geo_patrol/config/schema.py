@@ -24,19 +24,11 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from geo_patrol.base.board import MAX_RING
-from geo_patrol.base.errors import ConfigError, counted, printable, show
-from geo_patrol.base.validation import fault_message
+from geo_patrol.base.errors import ConfigError, counted, printable
+from geo_patrol.base.validation import describe_fault
 from geo_patrol.config.toml_files import Choice, Range, count_choices, has_ranges, is_range_table, merge, to_plain
 
 _MAX_FAULTS = 20
-_VALID_BY_TYPE = {
-    "model_type": "a table",
-    "dict_type": "a table",
-    "string_type": "a text in quotes",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "tuple_type": "a list",
-}
 
 
 class Fault(NamedTuple):
@@ -106,25 +98,12 @@ def _split(error: ErrorDetails) -> Iterator[ErrorDetails]:
 def _explain(root: type[BaseModel], error: ErrorDetails, prefix: str) -> Fault:
     context = error.get("ctx", {})
     steps = [str(step) for step in error["loc"]]
-    value = context.get("value", error["input"])
     if "key" in context:
         steps.append(str(context["key"]))
-    path = prefix + ".".join(steps)
-    match error["type"]:
-        case "missing":
-            return Fault(path, "is missing")
-        case "extra_forbidden":
-            message = f"there is no such key; {_known_keys(root, error['loc'])}"
-        case "wrong_value":
-            return Fault(path, f"must be {context['right']}, got {show(value)}")
-        case "literal_error":
-            return Fault(path, f"must be {context['expected']}, got {show(value)}")
-        case kind if kind in _VALID_BY_TYPE:
-            return Fault(path, f"must be {_VALID_BY_TYPE[kind]}, got {show(value)}")
-        case _:
-            message = fault_message(error)
-            message = f"{message[:1].lower()}{message[1:]}"
-    return Fault(path, f"= {show(value)}: {message}")
+    text = describe_fault({**error, "input": context.get("value", error["input"])})
+    if error["type"] == "extra_forbidden":
+        text += f"; {_known_keys(root, error['loc'])}"
+    return Fault(prefix + ".".join(steps), text)
 
 
 def _known_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> str:

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.base.files import expand_user, read_limited, without_mark
-from geo_patrol.base.validation import fault_message
+from geo_patrol.base.validation import describe_fault, field_of
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA
@@ -298,9 +298,8 @@ def read_result(path: Path | str) -> ArenaResult:
     try:
         result = ArenaResult.model_validate_json(without_mark(content))
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, fault["loc"])) or "content"
-        raise ArenaError(f"{path} is no result of the arena: {where}: {fault_message(fault)}") from None
+        fault = error.errors(include_url=False)[0]
+        raise ArenaError(f"{path} is no result of the arena: {field_of(fault)} {describe_fault(fault)}") from None
     if result.arena != read_arena().version:
         raise ArenaError(f"{path} is a result of arena {result.arena}: this version has arena {read_arena().version}")
     return result

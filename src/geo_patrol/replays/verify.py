@@ -20,9 +20,9 @@ from pydantic import Field, ValidationError, model_validator
 from rich.console import Console
 from rich.progress import track
 
-from geo_patrol.base.errors import MAX_MESSAGE_LINE, GeoPatrolError, RecordingError, printable, show
+from geo_patrol.base.errors import MAX_MESSAGE_LINE, GeoPatrolError, RecordingError, printable
 from geo_patrol.base.sides import SIDES
-from geo_patrol.base.validation import fault_message, parse_model
+from geo_patrol.base.validation import describe_fault, field_of, parse_model
 from geo_patrol.config.schema import Title
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import pay_for_engagements, resolve_repeatedly
@@ -145,8 +145,7 @@ def _write_state(games: Games, recorded: published.PublishedState) -> None:
         position = Position.model_validate(data, strict=False)
     except ValidationError as error:
         fault = error.errors()[0]
-        field = ".".join(map(str, fault["loc"])) or "content"
-        raise RecordingError(f"state: {field}: {fault_message(fault)}, got {show(fault['input'])}") from None
+        raise RecordingError(f"state: {field_of(fault)} {describe_fault(fault)}") from None
     games.set_position(position, "state", supplies_are_limited=False)
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from geo_patrol.base.errors import GeoPatrolError, show
+from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.base.sides import SIDES, Side
-from geo_patrol.base.validation import fault_message
+from geo_patrol.base.validation import describe_fault
 from geo_patrol.config import schema
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game.game import Game, Phase
@@ -472,9 +472,9 @@ def _read(adapter: TypeAdapter[_MessageT], text: str | bytes) -> _MessageT:
     try:
         return adapter.validate_json(text)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False)[0]
+        fault = error.errors(include_url=False)[0]
         field = ".".join(str(step) for step in fault["loc"][1:]) or "message"
-        raise ProtocolError("bad_message", f"{field} = {show(fault['input'])}: {fault_message(fault)}") from None
+        raise ProtocolError("bad_message", f"{field} {describe_fault(fault)}") from None
 
 
 # Answers to GET /api/tables and GET /api/tables/TABLE

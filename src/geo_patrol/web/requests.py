@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.base.errors import show
-from geo_patrol.base.validation import fault_message
+from geo_patrol.base.validation import describe_fault, field_of
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
 from geo_patrol.web.protocol import ProtocolError
@@ -351,9 +351,8 @@ async def read_body(request: Request, model: type[BodyT]) -> BodyT:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(map(str, fault["loc"])) or "body"
-        raise ProtocolError("bad_message", f"{field}: {fault_message(fault)}") from None
+        fault = error.errors(include_url=False)[0]
+        raise ProtocolError("bad_message", f"{field_of(fault, 'body')} {describe_fault(fault)}") from None
 
 
 async def _read_stream(request: Request) -> bytes:

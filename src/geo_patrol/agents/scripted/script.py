@@ -12,6 +12,7 @@ from geo_patrol.agents.scripted.paths import PathCosts
 from geo_patrol.base.board import EARTH, MAX_RING, azimuth_of, ring_of, sector_at
 from geo_patrol.base.errors import show, suggest
 from geo_patrol.base.jit import jitable, jitable_call
+from geo_patrol.base.validation import describe_fault
 from geo_patrol.engine.observe import (
     GOAL_AZIMUTH_BITS,
     NUM_SIGHT_FEATURES,
@@ -58,8 +59,7 @@ def read_parameters(agent: str, text: str, kind: type[_Parameters]) -> _Paramete
         try:
             values[name] = _adapters(kind)[name].validate_python(value)
         except ValidationError as error:
-            wrong = "; ".join(detail["msg"] for detail in error.errors())
-            raise ValueError(f"agent {agent!r}: {name} = {show(value)}: {wrong}") from None
+            raise ValueError(f"agent {agent!r}: {name} {describe_fault(error.errors()[0])}") from None
     make: Any = kind
     parameters: _Parameters = make(**values)
     return parameters
