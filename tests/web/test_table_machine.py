@@ -1,0 +1,276 @@
+"""A table, whatever happens to it: players, clocks, memory, restarts and a full disk. Clocks are handed in."""
+
+import asyncio
+import errno
+import json
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from geo_patrol.base.sides import SIDES
+from geo_patrol.replays import check, read_replay
+from geo_patrol.web import protocol
+from geo_patrol.web.table_server import TableServer
+from geo_patrol.web.tables import NewTable, TableStore
+
+SHORT = 'extends = "case1"\nturn_limit = 2\n'
+SIDE = st.sampled_from(SIDES)
+FSYNC = os.fsync
+
+
+async def at_once(work):
+    work()
+
+
+class TableMachine(RuleBasedStateMachine):
+    """Nothing that was acknowledged is lost, orders are secret until both are in, and the table is always known.
+
+    Attributes:
+        seen: the events that somebody has received.
+        accepted: orders that were accepted in the current phase, by side; of a server that was killed they are unknown.
+        ever: all orders that were accepted, by side and phase.
+        calls: of the disk that succeed, before all fail; None while all do.
+    """
+
+    @initialize(clock=st.sampled_from([None, 100.0]))
+    def open_table(self, clock):
+        self.folder = Path(tempfile.mkdtemp())
+        self.loop = asyncio.new_event_loop()
+        self.now, self.calls, self.connections = 1000.0, None, {}
+        self.seen, self.accepted, self.settled = {}, {}, False
+        self.ever = {}
+        self.patch = mock.patch.object(os, "fsync", self.fsync)
+        self.patch.start()
+        self.store = TableStore(self.folder / "0")
+        new = NewTable(scenario=SHORT, seed=3, alpha="link", bravo="link", clock=clock)
+        self.table, self.secrets = self.store.open_table(new)
+        self.name = self.table.id
+        self.serve()
+
+    def fsync(self, descriptor):
+        if self.calls is not None:
+            self.calls -= 1
+            if self.calls < 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        FSYNC(descriptor)
+
+    def serve(self):
+        async def start():
+            self.server = TableServer(self.table, at_once, at_once)
+            self.server._now = lambda: self.now
+
+        self.table = self.store.find(self.name)
+        self.run(start())
+
+    def run(self, work):
+        """Run what a client or the server does; return whether it was refused. Then everybody reads the messages."""
+
+        async def settle():
+            try:
+                await work
+            except protocol.ProtocolError as error:
+                return error.code
+            finally:
+                for _ in range(8):
+                    await asyncio.sleep(0)
+            return None
+
+        refused = self.loop.run_until_complete(settle())
+        for key, connection in list(self.connections.items()):
+            self.read(key, connection)
+        if self.calls is not None:  # orders of a phase that could not be saved are asked for again
+            self.accepted = {side: one for side, one in self.accepted.items() if side in self.table.submitted}
+        return refused
+
+    def read(self, key, connection):
+        side = connection.side
+        while not connection.queue.empty():
+            text = connection.queue.get_nowait()
+            connection.queue.task_done()
+            if text is None:
+                self.connections.pop(key, None)
+                return
+            message = json.loads(text)
+            events = message.get("events", [message] if message["type"] == "event" else [])
+            for event in events:
+                self.note_event(event)
+            if message["type"] == "accepted":
+                self.accepted[side] = (message["turn"], message["phase"], message["orders"])
+                self.ever.setdefault((side, *self.accepted[side][:2]), []).append(message["orders"])
+            if message["type"] == "your_turn":
+                phase = message["turn"], message["phase"]
+                # Of a server that was killed, they may be those that stood when the table left memory.
+                assert message["submitted"] in [None, [], *self.ever.get((side, *phase), [])], (
+                    "a side's own orders alone"
+                )
+            if message["type"] in ("accepted", "your_turn"):
+                assert side is not None
+
+    def note_event(self, event):
+        known = self.seen.setdefault(event["number"], event["event"])
+        assert known == event["event"], "no event changes that somebody has seen"
+
+    # Players
+
+    @rule(side=st.sampled_from([*SIDES, None]), last=st.integers(0, 6))
+    def join(self, side, last):
+        async def join():
+            secret = None if side is None else self.secrets[side]
+            hello = protocol.Hello(table=self.name, secret=secret, last_event=last)
+            self.connections[side] = self.server.join(hello)
+
+        if side is None or side in self.secrets:
+            assert self.run(join()) is None
+
+    @precondition(lambda self: self.connections)
+    @rule(data=st.data())
+    def go(self, data):
+        key = data.draw(st.sampled_from(sorted(self.connections, key=str)))
+
+        async def depart():
+            self.server.depart(self.connections.pop(key))
+
+        self.run(depart())
+
+    async def send(self, side, message):
+        self.server.receive(self.connections[side], message)
+
+    @rule(side=SIDE)
+    def leave(self, side):
+        if side in self.connections and self.run(self.send(side, protocol.Leave())) is None:
+            del self.secrets[side]
+
+    @rule(side=SIDE)
+    def take_seat(self, side):
+        if side in self.secrets:
+            return
+
+        async def take():
+            self.secrets[side] = self.table.take_seat(side)
+
+        self.run(take())
+
+    @rule(side=SIDE, seed=st.integers(0, 5))
+    def order(self, side, seed):
+        game = self.table.game
+        if side not in self.connections or game.is_over:
+            return
+        rng = random.Random(seed)
+        orders = [str(rng.choice(list(some))) for some in game.legal_orders(side).values()][:3]
+        message = protocol.Orders(game=self.name, turn=game.turn, phase=game.phase, orders=orders)
+        self.run(self.send(side, message))
+
+    @rule(seed=st.integers(0, 5))
+    def play_phase(self, seed):
+        for side in SIDES:
+            if side in self.secrets and side not in self.connections:
+                self.join(side, 0)
+            self.order(side, seed)
+
+    @rule(side=SIDE, is_draw=st.booleans(), chance=st.integers(0, 3))
+    def settle(self, side, is_draw, chance):
+        if side not in self.connections or (not is_draw and chance):  # or else most games end at once
+            return
+        both = set(self.table.draw_offered) | {side} == set(SIDES)
+        message = protocol.Draw() if is_draw else protocol.Resign()
+        if self.run(self.send(side, message)) is None:
+            self.settled = self.settled or not is_draw or both
+
+    @rule(is_paused=st.booleans())
+    def pause(self, is_paused):
+        async def pause():
+            self.table.saved.is_paused = is_paused
+            self.table.save()
+            self.server.refresh()
+
+        self.run(pause())
+
+    @rule(seconds=st.integers(1, 60))
+    def wait(self, seconds):
+        async def look():
+            self.server.notify()
+
+        self.now += seconds
+        self.run(look())
+
+    # The server
+
+    @rule(calls=st.integers(0, 12))
+    def fill_disk(self, calls):
+        self.calls = calls
+
+    @rule()
+    def free_disk(self):
+        self.calls = None
+
+    @precondition(lambda self: not self.connections)
+    @rule()
+    def leave_memory(self):
+        is_full, before = self.calls is not None, self.table
+        self.loop.run_until_complete(self.server.close())
+        self.store.unload(self.table)
+        self.serve()
+        assert self.table is not before
+        if is_full:  # what was accepted may not have been written
+            self.accepted.clear()
+
+    @rule(is_killed=st.booleans())
+    def restart(self, is_killed):
+        is_lost = is_killed or self.calls is not None
+        number = int(self.store.folder.name) + 1
+        if is_killed:
+            shutil.copytree(self.store.folder, self.folder / str(number))
+        self.loop.run_until_complete(self.server.close())
+        self.store.close()
+        if not is_killed:
+            shutil.copytree(self.store.folder, self.folder / str(number))
+        self.connections.clear()
+        if is_lost:
+            self.accepted.clear()
+        self.store = TableStore(self.folder / str(number))
+        self.serve()
+
+    @invariant()
+    def nothing_is_lost(self):
+        if not hasattr(self, "server"):
+            return
+        table = self.table
+        assert self.store.damaged == {}
+        assert self.store.items.get(self.name) is table
+        assert table.went_back is None
+        assert not self.settled or table.is_over
+        for number, event in self.seen.items():
+            assert number <= table.num_events
+            assert json.loads(table.event(number).model_dump_json())["event"] == event
+        now = table.game.turn, table.game.phase
+        for side, (*phase, orders) in self.accepted.items():
+            if tuple(phase) == now and not table.is_over:
+                assert [str(one) for one in table.submitted[side]] == orders
+        for side, secret in self.secrets.items():
+            assert table.saved.seat(side).accepts(secret)
+
+    def teardown(self):
+        if hasattr(self, "server"):
+            self.calls = None
+            self.loop.run_until_complete(self.server.close())
+            self.loop.close()
+            self.store.close()
+            self.patch.stop()
+            if self.table.replay_path.exists():
+                assert check(read_replay(self.table.replay_path)) is None
+            shutil.rmtree(self.folder)
+
+
+TableMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+TestTable = TableMachine.TestCase
