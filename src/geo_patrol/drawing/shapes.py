@@ -1,4 +1,4 @@
-"""The vocabulary of drawings: a few plain shapes, which ``geo_patrol.window`` turns into pixels, SVG or print.
+"""The vocabulary of drawings: a few plain shapes, which the modules beside this one turn into pixels, SVG or print.
 
 Coordinates are in pixels from the top left corner, y pointing down. Shapes are plain data: numbers, strings, tuples.
 """

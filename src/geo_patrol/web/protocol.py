@@ -1,7 +1,5 @@
 """The protocol: messages between clients and the server, and how a game becomes messages."""
 
-import json
-import zlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -16,8 +14,6 @@ from geo_patrol.game.game import Game, Phase
 from geo_patrol.game.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.play.order_entry import Option, OrderEntry
-from geo_patrol.scenes.layout import Layout
-from geo_patrol.web.records import SceneEncoder, board_record, choices_record, moment_record
 
 
 class Message(BaseModel):
@@ -632,76 +628,3 @@ def _option_state(option: Option) -> OptionState:
         sector=option.sector,
         target=_name(option.target),
     )
-
-
-class TableScenes:
-    """Moments of a game in progress, each drawn when it is first asked for, and kept compressed as JSON.
-
-    Args:
-        timeline: timeline of the game.
-        screen: what they are drawn on.
-    """
-
-    def __init__(self, timeline: Timeline, screen: Screen) -> None:
-        self._timeline, self._screen = timeline, screen
-        self._moments: dict[tuple[int, bool], bytes] = {}  # whether the game was over there
-        self._names: dict[int, frozenset[str]] = {}
-        self._choices: dict[Side, tuple[tuple[int, str], dict[str, Any]]] = {}
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of the board."""
-        return self._encoder().layout
-
-    def moment(self, index: int) -> dict[str, Any]:
-        """Return a moment: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
-        key = self._key(index)
-        if key in self._moments:
-            kept: dict[str, Any] = json.loads(zlib.decompress(self._moments[key]))
-            return kept
-        scene = self._draw(index)
-        text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
-        self._moments[key] = zlib.compress(text.encode(), 1)
-        return scene
-
-    def has_moment(self, index: int) -> bool:
-        """Return whether a moment is drawn."""
-        return self._key(index) in self._moments
-
-    def _key(self, index: int) -> tuple[int, bool]:
-        return index, self._timeline.is_complete and index == len(self._timeline) - 1
-
-    def choices(self, game: Game, side: Side) -> dict[str, Any]:
-        """Return what a side may order in a position, see ``choices_record``; kept for the last one of each side."""
-        when, kept = (game.turn, game.phase), self._choices.get(side)
-        if kept is None or kept[0] != when:
-            kept = self._choices[side] = when, choices_record(game, side, self.layout)
-        return kept[1]
-
-    def has_choices(self, game: Game, side: Side) -> bool:
-        """Return whether it is drawn what a side may order in a position."""
-        kept = self._choices.get(side)
-        return kept is not None and kept[0] == (game.turn, game.phase)
-
-    def _draw(self, index: int) -> dict[str, Any]:
-        encoder, moment = self._encode(index)
-        known = self._symbol_names(index - 1) if index > 0 else frozenset()
-        symbols = {name: markup for name, markup in encoder.symbols.items() if name not in known}
-        scene = {"moment": moment, "shapes": encoder.shapes, "symbols": symbols}
-        if index == 0:
-            scene |= board_record(self._timeline, encoder)
-        return scene
-
-    def _encoder(self) -> SceneEncoder:
-        return SceneEncoder(self._timeline[0].config, is_narrow=self._screen == "narrow")
-
-    def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
-        encoder = self._encoder()
-        moment = moment_record(self._timeline, index, encoder)
-        self._names[index] = frozenset(encoder.symbols)
-        return encoder, moment
-
-    def _symbol_names(self, index: int) -> frozenset[str]:
-        if index not in self._names:
-            self._encode(index)
-        return self._names[index]

@@ -5,6 +5,8 @@ numbers of shapes that correspond, so that it needs to know nothing of the game.
 """
 
 import functools
+import json
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
@@ -49,6 +51,7 @@ from geo_patrol.scenes.satellites import (
     satellite_anchors,
     token_shape,
 )
+from geo_patrol.web.protocol import Screen
 
 SIZE = 720
 """Side of the board's square, in pixels."""
@@ -623,3 +626,76 @@ def _begin(index: int) -> LessonSession:
     lesson = GameLesson()
     lesson.go(index)
     return LessonSession(lesson)
+
+
+class TableScenes:
+    """Moments of a game in progress, each drawn when it is first asked for, and kept compressed as JSON.
+
+    Args:
+        timeline: timeline of the game.
+        screen: what they are drawn on.
+    """
+
+    def __init__(self, timeline: Timeline, screen: Screen) -> None:
+        self._timeline, self._screen = timeline, screen
+        self._moments: dict[tuple[int, bool], bytes] = {}  # whether the game was over there
+        self._names: dict[int, frozenset[str]] = {}
+        self._choices: dict[Side, tuple[tuple[int, str], dict[str, Any]]] = {}
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the board."""
+        return self._encoder().layout
+
+    def moment(self, index: int) -> dict[str, Any]:
+        """Return a moment: with its shapes, the symbols that the one before lacks, and the board if it is the first."""
+        key = self._key(index)
+        if key in self._moments:
+            kept: dict[str, Any] = json.loads(zlib.decompress(self._moments[key]))
+            return kept
+        scene = self._draw(index)
+        text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
+        self._moments[key] = zlib.compress(text.encode(), 1)
+        return scene
+
+    def has_moment(self, index: int) -> bool:
+        """Return whether a moment is drawn."""
+        return self._key(index) in self._moments
+
+    def _key(self, index: int) -> tuple[int, bool]:
+        return index, self._timeline.is_complete and index == len(self._timeline) - 1
+
+    def choices(self, game: Game, side: Side) -> dict[str, Any]:
+        """Return what a side may order in a position, see ``choices_record``; kept for the last one of each side."""
+        when, kept = (game.turn, game.phase), self._choices.get(side)
+        if kept is None or kept[0] != when:
+            kept = self._choices[side] = when, choices_record(game, side, self.layout)
+        return kept[1]
+
+    def has_choices(self, game: Game, side: Side) -> bool:
+        """Return whether it is drawn what a side may order in a position."""
+        kept = self._choices.get(side)
+        return kept is not None and kept[0] == (game.turn, game.phase)
+
+    def _draw(self, index: int) -> dict[str, Any]:
+        encoder, moment = self._encode(index)
+        known = self._symbol_names(index - 1) if index > 0 else frozenset()
+        symbols = {name: markup for name, markup in encoder.symbols.items() if name not in known}
+        scene = {"moment": moment, "shapes": encoder.shapes, "symbols": symbols}
+        if index == 0:
+            scene |= board_record(self._timeline, encoder)
+        return scene
+
+    def _encoder(self) -> SceneEncoder:
+        return SceneEncoder(self._timeline[0].config, is_narrow=self._screen == "narrow")
+
+    def _encode(self, index: int) -> tuple[SceneEncoder, dict[str, Any]]:
+        encoder = self._encoder()
+        moment = moment_record(self._timeline, index, encoder)
+        self._names[index] = frozenset(encoder.symbols)
+        return encoder, moment
+
+    def _symbol_names(self, index: int) -> frozenset[str]:
+        if index not in self._names:
+            self._encode(index)
+        return self._names[index]

@@ -37,6 +37,7 @@ from geo_patrol.replays import Recorder, Replay, read_replay
 from geo_patrol.replays.files import reopen
 from geo_patrol.web import protocol
 from geo_patrol.web.names import read_name
+from geo_patrol.web.records import TableScenes
 from geo_patrol.web.requests import Body, accepts, hash_secret, read_scenario
 from geo_patrol.web.store import Store, Stored, read_content
 
@@ -665,7 +666,7 @@ class Table(Stored[SavedTable]):
         """Return the game as a side knows it; as it is for those who watch."""
         return self.live.timeline if side is None else self._seen.get(side, self.live.timeline)
 
-    def scenes_of(self, side: Side | None, screen: protocol.Screen) -> protocol.TableScenes:
+    def scenes_of(self, side: Side | None, screen: protocol.Screen) -> TableScenes:
         """Return the moments of the game as a side knows it, for a screen."""
         return (self.scenes if side is None else self._seen_scenes.get(side, self.scenes))[screen]
 
@@ -831,8 +832,8 @@ class Table(Stored[SavedTable]):
         return max(round(self.saved.clock - passed, 1), 0.0)
 
 
-def _make_scenes(timeline: Timeline) -> dict[protocol.Screen, protocol.TableScenes]:
-    return {screen: protocol.TableScenes(timeline, screen) for screen in get_args(protocol.Screen)}
+def _make_scenes(timeline: Timeline) -> dict[protocol.Screen, TableScenes]:
+    return {screen: TableScenes(timeline, screen) for screen in get_args(protocol.Screen)}
 
 
 def submit(table: Table, side: Side, message: protocol.Orders | protocol.Answer) -> protocol.Orders:
