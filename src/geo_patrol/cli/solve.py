@@ -46,21 +46,20 @@ def solve(
     """Solve a small game exactly: its value for both sides, and how to play it.
 
     Backward induction over all positions that can be reached; in each of them, both sides order at the same time, and an
-    equilibrium of that matrix game is computed. Positions, memory and time are estimated first.
+    equilibrium of that matrix game is computed.
     """
     from geo_patrol.config.presets import load_config
     from geo_patrol.evaluation.executors import usable_cores
-    from geo_patrol.solving import Limits, estimate, write_solution
+    from geo_patrol.solving import Limits, write_solution
     from geo_patrol.solving import solve as solve_game
-    from geo_patrol.solving.backward_induction import COMPILE_SECONDS, is_compiled
+    from geo_patrol.solving.backward_induction import COMPILE_SECONDS, is_compiled, make_board
 
     with output.bad_input():
         resolved = load_config(config, overrides)
-    expected = estimate(resolved)
+    make_board(resolved)  # refuses what cannot be solved before the solver is compiled
     output.check_outputs({"--json": json, "--out": out})
-    if not quiet and expected.positions <= max_positions:
-        compiling = "" if is_compiled() else f"; before, once, about {COMPILE_SECONDS} s to compile the solver"
-        print(f"geo-patrol: {resolved.title}: {expected}{compiling}", file=sys.stderr)
+    if not (quiet or is_compiled()):
+        print(f"geo-patrol: first, once, about {COMPILE_SECONDS} s to compile the solver", file=sys.stderr)
     start = time.perf_counter()
     report = None if quiet else lambda text: print(f"geo-patrol: {text}", file=sys.stderr, flush=True)
     solution = solve_game(resolved, Limits(max_positions, threads or usable_cores(), report))

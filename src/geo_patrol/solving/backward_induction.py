@@ -1,5 +1,6 @@
 """All positions that a game can reach, turn by turn, and the backward induction over them."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -195,6 +196,8 @@ def mark_moves(indices: NDArray[np.int64], moves: tuple[Moves, Moves], marks: ND
 CHUNK = 8192
 """Positions that a thread works on at a time."""
 _BUFFER = 1024
+_MOVES = state.RADIAL_OUT - state.NOOP + 1
+"""Orders of a satellite in a movement phase, noop included."""
 
 Codes = tuple[NDArray[np.int64], NDArray[np.int64]]
 Probabilities = Callable[["Positions", NDArray[np.int64]], Floats]
@@ -243,7 +246,8 @@ class Limits:
     """What a computation may take.
 
     Attributes:
-        max_positions: a game is refused when an estimate, or the count, exceeds them.
+        max_positions: a game is refused that may have more, as soon as this is known: when the configurations of both sides
+            after a movement make more pairs in all turns so far, or a side has more joint moves in a turn.
         threads: that work at the same time.
         report: called with what has been done; None: nothing is reported.
     """
@@ -296,8 +300,8 @@ def _chunks(count: int) -> Iterator[NDArray[np.int64]]:
         yield np.arange(start, min(start + CHUNK, count))
 
 
-def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
-    """Return the joint moves of both sides, and the positions that they lead to."""
+def _list_moves(movement: Positions) -> tuple[tuple[Moves, Moves], Codes]:
+    """Return the joint moves of both sides, and the configurations that they lead to."""
     # Moves of one side do not depend on the other side's configuration: they are listed for each configuration instead of
     # each position, and the successors of a position are all pairs of them.
     moves: list[Moves] = []
@@ -307,10 +311,14 @@ def _move(movement: Positions) -> tuple[tuple[Moves, Moves], Positions]:
         unique, successors = np.unique(ends, return_inverse=True)
         codes.append(unique)
         moves.append((starts, successors))
+    return (moves[0], moves[1]), (codes[0], codes[1])
+
+
+def _move(movement: Positions, moves: tuple[Moves, Moves], codes: Codes) -> Positions:
+    """Return the positions that moves lead to."""
     marks = np.zeros((len(codes[0]), len(codes[1])), np.bool_)
-    both = moves[0], moves[1]
-    mark_moves(movement.indices.astype(np.int64), both, marks)
-    return both, Positions(next_board(movement.board), (codes[0], codes[1]), np.argwhere(marks).astype(np.int32))
+    mark_moves(movement.indices.astype(np.int64), moves, marks)
+    return Positions(next_board(movement.board), codes, np.argwhere(marks).astype(np.int32))
 
 
 def _engage(engagement: Positions, pool: ThreadPoolExecutor, patterns: set[int]) -> tuple[Positions, Positions | None]:
@@ -352,17 +360,23 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
     codes = np.array([[encode_side(board.template[0], board.codec, side) for side in range(state.NUM_SIDES)]])
     movement: Positions | None = Positions(board, *_sort(codes))
     turns: list[TurnPositions] = []
-    count = 0
+    count = bound = 0
     with ThreadPoolExecutor(limits.threads) as pool:
         while movement is not None:
-            moves, engagement = _move(movement)
+            # Tables hold all pairs of configurations, and every joint move is listed: both are known before they are made.
+            fleets = board.codec.fleets.tolist()
+            listed = max(len(own) * _MOVES**fleet for own, fleet in zip(movement.codes, fleets, strict=True))
+            if listed <= limits.max_positions:
+                moves, ends = _list_moves(movement)
+                bound += math.prod(map(len, movement.codes)) + math.prod(map(len, ends))
+            if max(listed, bound) > limits.max_positions:
+                raise SolvingError(
+                    f"{config.title}: the first {len(turns) + 1} of {config.turn_limit} turns may have more than "
+                    f"{limits.max_positions:,} positions: try less fuel, fewer turns, fewer Patrols or a smaller board"
+                )
+            engagement = _move(movement, moves, ends)
             count += len(movement.indices) + len(engagement.indices)
             limits.log(f"turn {len(turns) + 1}: {count:,} positions so far")
-            if count > limits.max_positions:
-                raise SolvingError(
-                    f"{config.title}: more than {limits.max_positions:,} positions in the first {len(turns) + 1} of "
-                    f"{config.turn_limit} turns; try less fuel, fewer turns or a smaller board"
-                )
             engagement, following = _engage(engagement, pool, patterns)
             turns.append(TurnPositions(movement, moves, engagement))
             movement = following

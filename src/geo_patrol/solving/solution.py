@@ -5,7 +5,6 @@ Files are in the safetensors format: plain numbers behind a header, nothing that
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from geo_patrol.base.board import adjacent_sectors, are_adjacent, prograde, ring_of
 from geo_patrol.base.errors import ConfigError, SolvingError
 from geo_patrol.base.files import atomic_path, read_limited
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config, read_saved_config
@@ -24,20 +22,12 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import (
     ALPHA,
     BRAVO,
-    COLLISION,
-    GUARDING,
-    HVA,
     MOVEMENT,
-    NOOP,
     NUM_SIDES,
-    RADIAL_IN,
-    RADIAL_OUT,
-    SHOT,
     Record,
     records,
 )
-from geo_patrol.engine.turn import destination
-from geo_patrol.solving.backward_induction import SOLVING, Limits, Positions, go_back, list_turns, make_board, start_of
+from geo_patrol.solving.backward_induction import SOLVING, Limits, Positions, go_back, list_turns, make_board
 from geo_patrol.solving.matrices import Floats, solve_matrix
 from geo_patrol.solving.transitions import (
     TRANSITION,
@@ -50,119 +40,6 @@ from geo_patrol.solving.transitions import (
     make_effects,
     next_board,
 )
-
-ENOUGH = 10**12
-"""Positions from which counting stops: no machine solves such a game."""
-BYTES_PER_POSITION = 40
-SECONDS_PER_POSITION = 1e-5
-"""On one core; measured on ``duel``, where a side has up to 25 joint orders. More joint orders take longer."""
-
-State = tuple[int, int, int]
-"""State of one satellite: sector and fuel; and ammo, or the goal points that an HVA has earned."""
-
-
-class ValueEstimate(NamedTuple):
-    """What solving a game takes at most."""
-
-    positions: int
-    """Counting stops at ``ENOUGH``."""
-
-    @property
-    def gigabytes(self) -> float:
-        """Memory."""
-        return self.positions * BYTES_PER_POSITION / 1e9
-
-    @property
-    def seconds(self) -> float:
-        """Time on one core, after compilation."""
-        return self.positions * SECONDS_PER_POSITION
-
-    def __str__(self) -> str:
-        if self.positions >= ENOUGH:
-            return f"more than {ENOUGH:.0e} positions"
-        time = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} minutes"
-        return f"up to {self.positions:,} positions, {self.gigabytes:.1f} GB and {time} on one core"
-
-
-def estimate(config: GameConfig) -> ValueEstimate:
-    """Estimate what solving a game takes.
-
-    Counts the configurations of every satellite as if enemies were always in reach and satellites moved independently of
-    what happens to others: an upper bound of the positions.
-
-    Raises:
-        SolvingError: values are sampled at each reset.
-    """
-    games, all_rules = start_of(config)
-    game, rules = games[0], all_rules[0]
-    fleets = [
-        [
-            {(int(game.sector[side, n]), int(game.fuel[side, n]), 0 if n == HVA else int(game.ammo[side, n]))}
-            for n in range(patrols + 1)
-        ]
-        for side, patrols in enumerate(rules.patrol_count.tolist())
-    ]
-    total = 0
-    goals = game.goal.tolist()
-    for _ in range(config.turn_limit + int(rules.code_rules)):  # the published code plays one turn more
-        for play in (_move, _engage):
-            total += math.prod(len(states) for fleet in fleets for states in fleet)
-            if total >= ENOUGH:
-                return ValueEstimate(ENOUGH)
-            for side, fleet in enumerate(fleets):
-                fleet[:] = [
-                    {end for state in states for end in play(state, rules, side, number, goals[side])}
-                    for number, states in enumerate(fleet)
-                ]
-        goals = [prograde(goal) for goal in goals]
-    return ValueEstimate(total)
-
-
-def _move(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:  # noqa: ARG001 - as _engage
-    """Yield what a movement can make of a satellite."""
-    sector, fuel, ammo_or_points = state
-    yield state
-    for order in range(NOOP + 1, RADIAL_OUT + 1):
-        cost = int(rules.move_cost[side, order])
-        leaves = (order == RADIAL_IN and ring_of(sector) <= rules.inner_ring) or (
-            order == RADIAL_OUT and ring_of(sector) >= rules.outer_ring
-        )
-        if 0 < fuel >= cost and not leaves:
-            yield int(destination(sector, order)), fuel - cost, ammo_or_points
-
-
-def _engage(state: State, rules: Record, side: int, number: int, goal: int) -> Iterator[State]:
-    """Yield what an engagement and the drift can make of a satellite; an HVA without fuel ends the game."""
-    cost = int(rules.station_keeping_cost[side])
-    for sector, fuel, ammo_or_points in {*_fight(state, rules, side, number)}:
-        left = max(fuel - cost, 0)
-        if number == HVA:
-            points = rules.goal_points if sector == goal else rules.adjacent_points
-            earned = int(points[side]) if sector == goal or are_adjacent(sector, goal) else 0
-            if left > 0 or (rules.code_rules and fuel > 0):  # by the published code, the game ends a turn later
-                yield prograde(sector), left, ammo_or_points + earned
-        else:
-            yield (prograde(sector), left, ammo_or_points) if left > 0 else (0, 0, 0)
-
-
-def _fight(state: State, rules: Record, side: int, number: int) -> Iterator[State]:
-    """Yield what an engagement can make of a satellite, wherever enemies are."""
-    sector, fuel, ammo_or_points = state
-    yield state
-    if number == HVA or fuel <= 0:
-        return
-    yield 0, 0, 0
-    for kind in (SHOT, COLLISION, GUARDING):
-        for distance in range(NUM_SIDES):
-            left = fuel - int(rules.engagement_cost[side, kind, distance])
-            if left < 0 or (kind == SHOT and ammo_or_points == 0):
-                continue
-            if kind == SHOT:
-                yield sector, left, ammo_or_points - 1
-                continue
-            reach = [sector] if distance == 0 else adjacent_sectors(sector, int(rules.outer_ring))
-            yield from ((other, left, ammo_or_points) for other in reach)
-
 
 Reward: TypeAlias = Literal["score", "outcome"]
 REWARDS: tuple[Reward, ...] = get_args(Reward)
@@ -310,12 +187,6 @@ def solve(config: ConfigSource, limits: Limits | None = None, *, overrides: Over
         SolvingError: the game is too large, or its values are sampled at each reset.
     """
     config, limits = load_config(config, overrides), limits or Limits()
-    expected = estimate(config)
-    if expected.positions > limits.max_positions:
-        raise SolvingError(
-            f"{config.title}: {expected}; {limits.max_positions:,} positions are the limit: try less fuel, fewer turns, "
-            "fewer Patrols or a smaller board"
-        )
     phases: list[SolvedPhase] = []
     largest = 0.0
     for turn, movement, engagement, gap in go_back(list_turns(config, limits), SOLVING, limits):
