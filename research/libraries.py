@@ -69,7 +69,6 @@ class Result(BaseModel):
         end_to_end: agent steps a second of all, learning included; None where nothing is trained.
         illegal_orders: in training and in matches.
         win_rates: against each opponent: the rate and the ends of its 95% interval.
-        native_ratios: speed of PufferLib's native environment over that of ``make_vec``, by encoding.
         machine: processor, number of cores and version of Python.
     """
 
@@ -81,7 +80,6 @@ class Result(BaseModel):
     end_to_end: float | None = None
     illegal_orders: int
     win_rates: dict[str, tuple[float, float, float]] = {}
-    native_ratios: dict[str, float] = {}
     machine: str
 
 
@@ -171,32 +169,6 @@ def measure_wrappers(name: str, example: Any) -> Result:
     return Result(**_describe(name), minutes=0, collection=collection, illegal_orders=illegal)
 
 
-def measure_native(rounds: int = 9, seconds: float = 0.3) -> dict[str, float]:
-    """Return the speed of PufferLib's native environment over that of ``make_vec``, in rounds that take turns.
-
-    Both reset finished games in the same step, as PufferLib expects.
-    """
-    from geo_patrol import make_vec
-    from geo_patrol.adapters.pufferlib import PufferLibEnv
-
-    def speed(envs: Any, step: Any) -> float:
-        start, steps = time.process_time(), 0
-        while time.process_time() - start < seconds:
-            step(envs.sample_actions())
-            steps += 1
-        return steps / (time.process_time() - start)
-
-    ratios = {}
-    for observation in ("onehot", "tokens"):
-        plain = make_vec("geo_patrol", 256, observation=observation, autoreset="same_step")
-        native = PufferLibEnv("geo_patrol", 256, observation=observation)
-        plain.reset(seed=0)
-        native.reset(seed=0)
-        pairs = [(speed(native.envs, native.step), speed(plain, plain.step)) for _ in range(rounds + 1)][1:]
-        ratios[observation] = float(np.median([ours / theirs for ours, theirs in pairs]))
-    return ratios
-
-
 def _describe(name: str) -> dict[str, Any]:
     """Return what is known of a library without measuring."""
     library = LIBRARIES[name]
@@ -215,16 +187,9 @@ def table(results: list[Result]) -> str:
         rows.append([*cells, str(result.illegal_orders), *wins])
     minutes = sorted({result.minutes for result in results if result.end_to_end is not None})
     machines, lengths = sorted({result.machine for result in results}), ", ".join(f"{each:g}" for each in minutes)
-    notes = [
-        f"{', '.join(machines)}; one thread; seed 0; trained for {lengths} minutes; win rates with 95% intervals.",
-        *(
-            f'PufferLib\'s environment has {ratio:.2f} of the speed of `make_vec(autoreset="same_step")` with "{observation}".'
-            for result in results
-            for observation, ratio in result.native_ratios.items()
-        ),
-    ]
+    note = f"{', '.join(machines)}; one thread; seed 0; trained for {lengths} minutes; win rates with 95% intervals."
     opponents = (f"`{opponent}`" for opponent in OPPONENTS)
-    return f"{markdown_table([*measures, *opponents], rows)}\n\n{' '.join(notes)}"
+    return f"{markdown_table([*measures, *opponents], rows)}\n\n{note}"
 
 
 def _win_rate(estimate: tuple[float, float, float] | None) -> str:
@@ -276,8 +241,6 @@ def measure(name: str, out: Out, minutes: Minutes = 5, games: Games = 1000) -> N
         result = measure_wrappers(name, example)
     else:
         result = measure_training(name, example, minutes, games, out / f"{name}.pt")
-    if name == "pufferlib":
-        result.native_ratios = measure_native()
     append_line(out / RESULTS, result)
 
 
