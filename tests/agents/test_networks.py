@@ -8,7 +8,7 @@ import pytest
 from geo_patrol import AgentError, PolicyError, make_agent, make_vec, play_match
 from geo_patrol.agents.networks import NetworkAgent
 from geo_patrol.agents.registry import is_user_defined
-from geo_patrol.studies.figures import short_names
+from geo_patrol.evaluation.figures import short_names
 
 
 class Logits:

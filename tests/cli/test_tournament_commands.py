@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from geo_patrol.cli.app import app
 from geo_patrol.evaluation import Sprt, play_sprt, play_tournament, sprt
-from geo_patrol.studies.figures import short_names
+from geo_patrol.evaluation.figures import short_names
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

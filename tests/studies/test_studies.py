@@ -16,7 +16,7 @@ from geo_patrol.evaluation import FolderError
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.studies import Study, compare_settings, compare_studies
 from geo_patrol.studies.questions import GAME
-from geo_patrol.studies.report import write_study_report
+from geo_patrol.studies.report import study_page
 from geo_patrol.studies.study import estimate_study, load_plan
 from geo_patrol.studies.study_agents import StudyAgents
 from geo_patrol.studies.study_file import (
@@ -358,7 +358,7 @@ def test_a_study_warns_where_the_network_changes():
     assert "other networks play in other cells" in warning
     assert "with rounds of each of bravo's Patrols 2" in warning.replace("number of ", "")
     assert study.to_dict()["warnings"] == [warning]
-    assert warning in html.unescape(write_study_report(study, [], []))
+    assert warning in html.unescape(study_page(study, [], []))
 
 
 @pytest.mark.parametrize("scenario", [0, 1])

@@ -7,7 +7,7 @@ import typer
 
 from geo_patrol.base.versions import versions
 from geo_patrol.cli import options
-from geo_patrol.cli.options import MatchOptions, open_workers
+from geo_patrol.cli.options import CampaignCommand, open_workers
 from geo_patrol.cli.output import (
     STDOUT,
     InputError,
@@ -77,7 +77,7 @@ def match(
     """
     from geo_patrol.replays import save_path
 
-    campaign = MatchOptions(
+    campaign = CampaignCommand(
         agents=(first, second),
         config=config,
         overrides=overrides,
@@ -110,7 +110,7 @@ def match(
         print(f"The games are in {replay_file}; look at one with: geo-patrol replay {replay_file}", file=sys.stderr)
 
 
-def _play(campaign: MatchOptions, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
+def _play(campaign: CampaignCommand, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
     """Play the match, with a progress bar on standard error if that is a terminal."""
     from geo_patrol.agents.isolation.agent import make_match_agent
     from geo_patrol.evaluation.campaign import warm_up

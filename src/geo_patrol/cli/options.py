@@ -1,7 +1,7 @@
 """Options shared by several commands."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from geo_patrol.base.errors import AgentError, GeoPatrolError, optional_import
-from geo_patrol.base.files import atomic_path, expand_user
+from geo_patrol.base.files import expand_user
 from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_folder, check_output, progress_bar, write_json
 
 if TYPE_CHECKING:
@@ -209,13 +209,12 @@ def _list_nodes(executor: "RayExecutor") -> str:
     return ", ".join(f"{node}: {tasks:,}" for node, tasks in sorted(executor.tasks_by_node.items())) or "starting"
 
 
-_SVG_NAMES = {"Title": "Title", "Subject": "Description"}
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchOptions:
-    """The options of a command that plays matches."""
+class CampaignCommand:
+    """A command that plays matches: its options, their check, and the run with its output."""
 
     agents: Sequence[str]
     config: str
@@ -301,35 +300,11 @@ class MatchOptions:
 
 def write_plots(path: Path, make_figure: "Callable[[Any], Figure]", result: Any) -> None:
     """Plot a result into files that end in .png, .svg and .pdf, or print why that cannot be done."""
+    from geo_patrol.evaluation.figures import save_figure
+
     try:
         figure = make_figure(result)
     except GeoPatrolError as error:
         print(f"geo-patrol: no {path.name}.png: {error}", file=sys.stderr)
         return
     save_figure(path, figure, _PLOT_SUFFIXES)
-
-
-def save_figure(
-    path: Path, figure: "Figure", suffixes: Sequence[str], metadata: Mapping[str, str] | None = None
-) -> None:
-    """Save a figure into files of a path with each suffix; the same figure gives the same bytes.
-
-    Args:
-        path: without suffix.
-        figure: the figure.
-        suffixes: such as ".svg".
-        metadata: "Title" and "Subject" of the files.
-    """
-    from matplotlib import rc_context
-
-    for suffix in suffixes:
-        known: dict[str, str | None] = dict(metadata or {})
-        if suffix == ".svg":  # times and versions of programs would make each file different
-            named = {_SVG_NAMES[name]: value for name, value in known.items()} | {"Date": None, "Creator": None}
-        else:
-            named = known | ({"CreationDate": None, "Producer": None, "Creator": None} if suffix == ".pdf" else {})
-        with (
-            atomic_path(path.with_name(path.name + suffix)) as temporary,
-            rc_context({"svg.hashsalt": "geo_patrol", "pdf.fonttype": 42}),
-        ):
-            figure.savefig(temporary, metadata=named)

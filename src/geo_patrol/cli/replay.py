@@ -331,12 +331,12 @@ def report(
     """
     check_outputs({"--output": output}, files)
     with output_file(output) as stream:
-        from geo_patrol.evaluation.report import write_report
+        from geo_patrol.evaluation.report import report_page
         from geo_patrol.replays import ReplayReader
 
         readers = [ReplayReader(file) for file in files]
         heading = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
-        stream.write(write_report(_with_status(readers), heading, positions))
+        stream.write(report_page(_with_status(readers), heading, positions))
     print(f"written: {output}")
 
 

@@ -521,7 +521,7 @@ def _figure(measure: str, value: float) -> str:
 
 
 def _agents(alpha: str, bravo: str) -> str:
-    from geo_patrol.studies.figures import short_names
+    from geo_patrol.evaluation.figures import short_names
 
     return " / ".join(short_names([alpha, bravo]))
 
@@ -554,19 +554,20 @@ def report(
     ] = 7.2,
 ) -> None:
     """Write one HTML page about a study that needs neither network nor command line, and its figures as SVG and PDF."""
+    from geo_patrol.evaluation.figures import save_figure
     from geo_patrol.studies import read_study
     from geo_patrol.studies.figures import COLUMN_WIDTH, PAGE_WIDTH, study_figures
-    from geo_patrol.studies.report import write_study_report
+    from geo_patrol.studies.report import study_page
 
     page = target or folder / "report.html"
     drawn, result = figures or folder / "figures", read_study(folder)
     with output.output_file(str(page)) as stream:
         by_width = {each: study_figures(result, each) for each in {PAGE_WIDTH, COLUMN_WIDTH, width}}
-        stream.write(write_study_report(result, by_width[PAGE_WIDTH], by_width[COLUMN_WIDTH]))
+        stream.write(study_page(result, by_width[PAGE_WIDTH], by_width[COLUMN_WIDTH]))
     named = by_width[width]
     drawn.mkdir(parents=True, exist_ok=True)
     for figure in named:
-        options.save_figure(drawn / figure.name, figure.figure, (".svg", ".pdf"), figure.metadata)
+        save_figure(drawn / figure.name, figure.figure, (".svg", ".pdf"), figure.metadata)
     print(f"written: {page}, and {len(named)} figures in {drawn}")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli import options, output
-from geo_patrol.cli.options import MatchOptions, write_plots
+from geo_patrol.cli.options import CampaignCommand, write_plots
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ def tournament(
         import scipy.optimize  # noqa: F401 - before any game is played
     with output.bad_input():
         check_names(agents)
-    campaign = MatchOptions(
+    campaign = CampaignCommand(
         agents=agents,
         config=config,
         overrides=overrides,
@@ -72,7 +72,7 @@ def tournament(
 
 def write_tournament_files(out: Path, result: "Tournament") -> None:
     """Write the tables as CSV, and plots."""
-    from geo_patrol.studies.figures import tournament_figure
+    from geo_patrol.evaluation.figures import tournament_figure
 
     output.write_csv(str(out / "ratings.csv"), result.rows("ratings"))
     output.write_csv(str(out / "pairings.csv"), result.rows("pairings"))
@@ -81,7 +81,7 @@ def write_tournament_files(out: Path, result: "Tournament") -> None:
 
 def print_tournament(result: "Tournament", source: str) -> None:
     """Print ratings, pairings, win rates of alpha against bravo, the equilibrium, and the agents' errors."""
-    from geo_patrol.studies.figures import short_names
+    from geo_patrol.evaluation.figures import short_names
 
     names = short_names(result.agents)
     heading = f"{len(result.agents)} agents, {result.games:,} games per pairing"
@@ -234,7 +234,7 @@ def sprt(
 
     with output.bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
-    campaign = MatchOptions(
+    campaign = CampaignCommand(
         agents=(first, second),
         config=config,
         overrides=overrides,

@@ -1,7 +1,6 @@
 """Reports of recorded games: what is counted, its charts and maps, and the page that shows them."""
 
 import base64
-import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +18,9 @@ from geo_patrol.base.sides import SIDES
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.drawing.shapes import Polygon, Shape, Text
-from geo_patrol.drawing.sheet import INK, PAPER, SOFT
+from geo_patrol.drawing.sheet import INK, PAPER
 from geo_patrol.drawing.svg import elements
+from geo_patrol.evaluation.figures import GREY, SIZE, figure_svg, new_figure, style_axes
 from geo_patrol.evaluation.statistics import clustered_interval
 from geo_patrol.game.game import Game, Phase
 from geo_patrol.replays.files import ReplayReader
@@ -256,24 +256,15 @@ def relative_sector(sector: int, goal: int, board: BoardConfig) -> int:
     return int(sector_at(ring, int(azimuth_of(sector)) - rotation))
 
 
-_GRID = "#e4e8ef"
 _MAX_BARS = 24
 """Rows of the chart of win rates."""
 
 
 def _subplots(width: float, height: float, xlabel: str, ylabel: str = "") -> "tuple[Figure, Axes]":
-    with optional_import("plots"):
-        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = new_figure(width, height)
     axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(SOFT)
-    axes.tick_params(colors=SOFT, labelsize=9, labelcolor=INK)
-    axes.grid(color=_GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
+    style_axes(axes, xlabel, ylabel)
     axes.xaxis.set_major_locator(_whole_numbers(12))
-    axes.set_xlabel(xlabel, color=INK, fontsize=9)
-    axes.set_ylabel(ylabel, color=INK, fontsize=9)
     return figure, axes
 
 
@@ -281,16 +272,6 @@ def _whole_numbers(most: int) -> "MaxNLocator":
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
 
     return MaxNLocator(integer=True, nbins=most)
-
-
-def figure_svg(figure: "Figure") -> str:
-    """Return a figure as SVG text, the same for the same figure."""
-    from matplotlib import rc_context  # noqa: PLC0415 - an extra
-
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "geo_patrol", "font.family": "sans-serif"}):
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return stream.getvalue()
 
 
 def win_rates(collected: Collected) -> str:
@@ -314,7 +295,7 @@ def win_rates(collected: Collected) -> str:
         axes.plot([], [], marker, color=colour, label=f"as {where}" if where != "either" else "on both sides")[0]
         for where, (marker, colour) in marks.items()
     ]
-    figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
+    figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False, fontsize=SIZE)
     return figure_svg(figure)
 
 
@@ -341,7 +322,7 @@ def score_curves(collected: Collected) -> str:
         axes.fill_between(turns, low, high, color=colour, alpha=0.16, linewidth=0)
         axes.plot(turns, [turn.mean() for turn in scores], color=colour, linewidth=2.2, label=side)
     axes.set_xlim(0, max(len(counts) - 1, 1))
-    axes.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
+    axes.legend(frameon=False, fontsize=SIZE, loc="upper center", ncols=2)
     _plot_num_running(axes, counts)
     return figure_svg(figure)
 
@@ -349,11 +330,10 @@ def score_curves(collected: Collected) -> str:
 def _plot_num_running(axes: "Axes", counts: Sequence[int]) -> None:
     right = axes.twinx()
     right.spines[["top", "left", "bottom"]].set_visible(False)
-    right.spines["right"].set_color(_GRID)
-    right.plot(range(len(counts)), counts, color=SOFT, linewidth=1.2, linestyle=(0, (2, 2)))
+    right.plot(range(len(counts)), counts, color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
     right.set_ylim(0, max(counts, default=1) * 1.08)
-    right.tick_params(colors=SOFT, labelsize=8)
-    right.set_ylabel("games that got so far (dotted)", color=SOFT, fontsize=8)
+    right.tick_params(colors=GREY, labelsize=SIZE)
+    right.set_ylabel("games that got so far (dotted)", color=GREY, fontsize=SIZE)
 
 
 def losses(collected: Collected) -> str:
@@ -371,14 +351,14 @@ def losses(collected: Collected) -> str:
             linewidth=0.9, label=f"{side} HVA",
         )  # fmt: skip
     axes.set_xlim(0.4, last + 0.6)
-    axes.legend(frameon=False, fontsize=9, ncols=2)
+    axes.legend(frameon=False, fontsize=SIZE, ncols=2)
     return figure_svg(figure)
 
 
 def lengths(turns: Counter[int]) -> str:
     """Plot a histogram of the lengths of games."""
     figure, axes = _subplots(7.2, 2.2, "turns of a game", "games")
-    axes.bar(list(turns), list(turns.values()), 0.8, color=SOFT)
+    axes.bar(list(turns), list(turns.values()), 0.8, color=GREY)
     axes.set_xlim(min(turns) - 2.5, max(turns) + 2.5)  # a few turns wide, even for a single game
     axes.yaxis.set_major_locator(_whole_numbers(6))
     return figure_svg(figure)
@@ -472,7 +452,7 @@ _MAX_BOARDS = 4
 """Board shapes with heat maps."""
 
 
-def write_report(readers: Iterable[ReplayReader], title: str, positions: int = 40) -> str:
+def report_page(readers: Iterable[ReplayReader], title: str, positions: int = 40) -> str:
     """Return an HTML page that summarises the games of replay files.
 
     Args:

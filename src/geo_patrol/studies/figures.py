@@ -1,18 +1,24 @@
-"""Figures of tournaments and studies, with names of agents short enough for their axes."""
+"""Figures of studies."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geo_patrol.agents.registry import is_user_defined
-from geo_patrol.base.errors import optional_import
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.toml_files import value_text
-from geo_patrol.evaluation.tournament import Tournament
+from geo_patrol.evaluation.figures import (
+    FOOTER_SIZE,
+    GREY,
+    LABEL_SIZE,
+    SIZE,
+    draw_heat,
+    new_figure,
+    short_names,
+    style_axes,
+)
 from geo_patrol.studies.questions import BALANCE, RATES, Answered
 from geo_patrol.studies.study import CURVE_TURNS, Study, is_rate, summarise_games
 from geo_patrol.studies.study_file import in_words, positions_of, short_pair
@@ -21,70 +27,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def short_names(names: Sequence[str]) -> list[str]:
-    """Drop the files and modules of user-defined agents, or their folders, as long as all names stay different."""
-    for shorten in (_class_only, _without_folders):
-        short = [shorten(name) for name in names]
-        if len(set(short)) == len(set(names)):
-            return short
-    return list(names)
-
-
-def _class_only(name: str) -> str:
-    return PurePath(name.rpartition(":")[2]).name if is_user_defined(name) else name
-
-
-def _without_folders(name: str) -> str:
-    home, _, attribute = name.rpartition(":")
-    return f"{PurePath(home).name}:{attribute}" if is_user_defined(name) else name
-
-
 MAX_PANELS = 12
 """Panels of a figure of a study."""
 _MAX_CELLS = 30
 """Values of a factor in a heat map."""
-_COLOURS = "RdYlBu"
 _PAIR_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Of pairs of agents: Okabe and Ito's, which people with any colour vision can tell apart."""
 _MARKERS = "osD^vP*"
-_GREY = "#5d6779"
-_DOTS_PER_INCH = 120
 
-
-def tournament_figure(tournament: Tournament) -> "Figure":
-    """Plot ratings with their intervals, and win rates of row as alpha against column as bravo."""
-    names, ratings = short_names(tournament.agents), tournament.ratings
-    order = np.argsort(ratings.elo)[::-1]
-    size = len(names)
-    figure = _figure(5.5 + 0.75 * size + 2, 2.2 + 0.45 * size)
-    left, right = figure.subplots(1, 2, width_ratios=[4, 2 + 0.75 * size])
-    elo = ratings.elo[order]
-    margin = np.abs(ratings.intervals[order].T - elo)
-    left.errorbar(elo, range(size), xerr=margin, fmt="o", capsize=4, color="tab:blue")
-    left.set_yticks(range(size), [names[agent] for agent in order])
-    left.set_ylim(size - 0.5, -0.5)
-    left.grid(axis="x", alpha=0.4)
-    left.set_xlabel("Elo, 95% intervals")
-    left.set_title("ratings")
-    counts = tournament.counts[np.ix_(order, order)]
-    games = counts.sum(axis=2)
-    rates = np.where(games > 0, counts[:, :, 0] / np.maximum(games, 1), np.nan)
-    _heat(right, rates, [names[agent] for agent in order], [names[agent] for agent in order])
-    right.set_xlabel("bravo")
-    right.set_ylabel("alpha")
-    right.set_title("win rate of alpha")
-    figure.suptitle(f"{tournament.config.title}: {tournament.games:,} games per pairing, seed {tournament.seed}")
-    return figure
-
-
-# Studies
 
 PAGE_WIDTH = 7.2
 """Inches of a figure as wide as the text of a page."""
 COLUMN_WIDTH = 3.5
 """Inches of a figure as wide as one of a paper's two columns."""
-_LABEL_SIZE, _SIZE, _FOOTER_SIZE = 8.5, 7.5, 6.5
-"""Points of the labels of axes, of ticks, legends and titles, and of the line below: the same for every width."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +94,11 @@ def _named(study: Study, name: str, title: str, caption: str, figure: "Figure") 
     whole = from_where.replace(" ", "\N{NO-BREAK SPACE}").replace(
         ";\N{NO-BREAK SPACE}", "; "
     )  # lines break between parts
-    lines = _wrap("; ".join([*alone, whole]), figure.get_figwidth() - 0.1, _FOOTER_SIZE)
-    height = (1.25 * _FOOTER_SIZE * (lines.count("\n") + 1) + 5) / _POINTS / figure.get_figheight()
+    lines = _wrap("; ".join([*alone, whole]), figure.get_figwidth() - 0.1, FOOTER_SIZE)
+    height = (1.25 * FOOTER_SIZE * (lines.count("\n") + 1) + 5) / _POINTS / figure.get_figheight()
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0, height, 1, 1 - height))
-    figure.text(0.995, 0.005, lines, ha="right", va="bottom", fontsize=_FOOTER_SIZE, color=_GREY, parse_math=False)
+    figure.text(0.995, 0.005, lines, ha="right", va="bottom", fontsize=FOOTER_SIZE, color=GREY, parse_math=False)
     _settle(figure)
     shown = "; ".join([", ".join(scenarios[:4]) + (", ..." if len(scenarios) > 4 else ""), from_where])
     return NamedFigure(name, title, caption, figure, {"Title": f"{plan.file.title}: {title}", "Subject": shown})
@@ -168,7 +123,7 @@ _LETTER = 0.56
 """Width of a letter of the figures' font, by its size, in the mean over English text."""
 
 
-def _wrap(text: str, inches: float, size: float = _SIZE) -> str:
+def _wrap(text: str, inches: float, size: float = SIZE) -> str:
     """Break a text into lines of some width."""
     letters = max(int(inches * _POINTS / (_LETTER * size)), 8)
     return textwrap.fill(text, letters, break_long_words=False, break_on_hyphens=False)
@@ -201,18 +156,6 @@ def _panels(study: Study) -> int:
     return len(study.plan.scenarios) * len(study.plan.file.agents)
 
 
-def _style(axis: Any, xlabel: str = "", ylabel: str = "", *, is_rate: bool = False) -> None:
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.grid(alpha=0.35)
-    axis.set_axisbelow(True)
-    axis.tick_params(labelsize=_SIZE)
-    axis.set_xlabel(xlabel, fontsize=_LABEL_SIZE)
-    axis.set_ylabel(ylabel, fontsize=_LABEL_SIZE)
-    if is_rate:
-        axis.set_ylim(-0.03, 1.03)
-        axis.yaxis.set_major_formatter(lambda rate, _: f"{100 * rate:.0f}%")
-
-
 def _pair_style(index: int) -> dict[str, Any]:
     return {"color": _PAIR_COLOURS[index % len(_PAIR_COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
 
@@ -222,7 +165,7 @@ def _grid_figure(panels: int, width: float, least: float) -> tuple["Figure", lis
     columns = min(panels, max(int(width / least), 1))
     rows = -(-panels // columns)
     inches = width / columns
-    figure = _figure(width, rows * min(max(0.75 * inches, 2.1), 3.4) + 0.5)
+    figure = new_figure(width, rows * min(max(0.75 * inches, 2.1), 3.4) + 0.5)
     axes = figure.subplots(rows, columns, squeeze=False).flatten().tolist()
     for axis in axes[panels:]:
         axis.set_visible(False)
@@ -230,7 +173,7 @@ def _grid_figure(panels: int, width: float, least: float) -> tuple["Figure", lis
 
 
 def _title(axis: Any, text: str, inches: float) -> None:
-    axis.set_title(_wrap(text, inches - 0.3, _LABEL_SIZE), fontsize=_LABEL_SIZE, parse_math=False)
+    axis.set_title(_wrap(text, inches - 0.3, LABEL_SIZE), fontsize=LABEL_SIZE, parse_math=False)
 
 
 def _set_ticks(axis: Any, levels: Sequence[Any], positions: Any, inches: float) -> None:
@@ -248,7 +191,7 @@ def _set_ticks(axis: Any, levels: Sequence[Any], positions: Any, inches: float) 
     if len(places) > _MAX_VALUES and any(isinstance(level, float) for level in levels):
         axis.xaxis.set_major_locator(MaxNLocator(nbins=max(int(2 * inches), 3)))
         return
-    letter = _LETTER * _SIZE / _POINTS / max(inches - 0.9, 0.5) * (span or 1)  # of an axis, without its labels
+    letter = _LETTER * SIZE / _POINTS / max(inches - 0.9, 0.5) * (span or 1)  # of an axis, without its labels
     if max(map(len, labels.values())) > 8:
         step = -(-len(places) // max(int(4 * inches), 1))
         axis.set_xticks(places[::step], [labels[place] for place in places[::step]], rotation=30, ha="right")
@@ -301,10 +244,10 @@ def _line_figure(study: Study, measure: str, width: float) -> "Figure":
                 elinewidth=1, markersize=4.5, label=pair_name(pair), **_pair_style(index),
             )  # fmt: skip
         label = _MEASURE_WORDS[measure] if rate else "margin, points"
-        _style(axis, _wrap(in_words(next(iter(plan.file.factors))), inches - 0.6), label, is_rate=rate)
+        style_axes(axis, _wrap(in_words(next(iter(plan.file.factors))), inches - 0.6), label, is_rate=rate)
         _set_ticks(axis, levels, positions, inches)
         if not rate:
-            axis.axhline(0, color=_GREY, linewidth=0.8)
+            axis.axhline(0, color=GREY, linewidth=0.8)
         if scenarios > 1:
             _title(axis, plan.scenarios[scenario].name, inches)
     ends = [axis.get_ylim() for axis in axes]
@@ -318,16 +261,16 @@ def _legend(figure: "Figure", axis: Any) -> None:
     """Draw a legend of several series above the panels; one series is named by the line below."""
     handles, labels = axis.get_legend_handles_labels()
     if len(handles) > 1:
-        widths = np.cumsum([(_LETTER * _SIZE * length + 40) / _POINTS for length in sorted(map(len, labels))[::-1]])
+        widths = np.cumsum([(_LETTER * SIZE * length + 40) / _POINTS for length in sorted(map(len, labels))[::-1]])
         columns = max(int((widths <= figure.get_figwidth()).sum()), 1)
-        figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=_SIZE)
+        figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=SIZE)
 
 
 def _heat_figure(study: Study, width: float) -> tuple["Figure", str]:
     """Plot alpha's win rate over two factors, a panel for each scenario and pair of agents; return it with its caption."""
     plan = study.plan
     (first, rows), (second, columns) = ((name, factor.values or ()) for name, factor in plan.file.factors.items())
-    labels = max(len(value_text(row)) for row in rows) * _LETTER * _SIZE / _POINTS + 0.5
+    labels = max(len(value_text(row)) for row in rows) * _LETTER * SIZE / _POINTS + 0.5
     figure, axes, inches = _grid_figure(_panels(study), width, 0.6 * len(columns) + labels)
     cell = (inches - labels) / len(columns)
     has_intervals, has_rates = cell > 0.58, cell > 0.2
@@ -349,10 +292,10 @@ def _heat_figure(study: Study, width: float) -> tuple["Figure", str]:
                 for each in found
             ]
         ).reshape(shape)
-        _heat(axis, rates, list(map(value_text, rows)), list(map(value_text, columns)), texts, _SIZE)
-        axis.tick_params(labelsize=_SIZE)
-        axis.set_ylabel(_wrap(in_words(first), max(0.36 * len(rows), 1.2)), fontsize=_LABEL_SIZE)
-        axis.set_xlabel(_wrap(in_words(second), inches - labels), fontsize=_LABEL_SIZE)
+        draw_heat(axis, rates, list(map(value_text, rows)), list(map(value_text, columns)), texts, SIZE)
+        axis.tick_params(labelsize=SIZE)
+        axis.set_ylabel(_wrap(in_words(first), max(0.36 * len(rows), 1.2)), fontsize=LABEL_SIZE)
+        axis.set_xlabel(_wrap(in_words(second), inches - labels), fontsize=LABEL_SIZE)
         names = (
             [plan.scenarios[scenario].name] * (len(plan.scenarios) > 1),
             [pair_name(plan.file.agents[index])] * (len(plan.file.agents) > 1),
@@ -362,7 +305,7 @@ def _heat_figure(study: Study, width: float) -> tuple["Figure", str]:
     if has_intervals:
         return figure, "Below each share is its 95% interval."
     bar = figure.colorbar(axes[0].collections[0], ax=axes, format=lambda rate, _: f"{100 * rate:.0f}%")
-    bar.ax.tick_params(labelsize=_SIZE)
+    bar.ax.tick_params(labelsize=SIZE)
     return figure, "Numbers are percent." if has_rates else "The study's tables have the numbers, with their intervals."
 
 
@@ -391,7 +334,7 @@ def _scatter_figure(study: Study, width: float) -> "Figure":
                 [float(each[bins == bin_].mean()) for bin_ in np.unique(bins)] for each in (positions, shares)
             )
             axis.plot(middles, means, color=_pair_style(index)["color"], linewidth=1.6, label=pair_name(pair))
-        _style(axis, _wrap(in_words(name), inches - 0.6), "games that alpha wins", is_rate=True)
+        style_axes(axis, _wrap(in_words(name), inches - 0.6), "games that alpha wins", is_rate=True)
         _set_ticks(axis, list(levels.values()), list(places.values()), inches)
     _legend(figure, axes[0])
     return figure
@@ -418,7 +361,7 @@ def _draw_search(study: Study, answered: Answered, name: str, width: float) -> I
     for axis, place in zip(axes, where, strict=True):
         shown = [answer for answer in searches if study.plan.describe(answer.cell) == place]
         levels = [level for answer in shown for level in answer.levels]
-        axis.axhline(rate, color=_GREY, linewidth=1, linestyle=(0, (4, 3)))
+        axis.axhline(rate, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
         for answer in shown:
             style = _pair_style(study.plan.file.agents.index(answer.pair))
             positions = np.array([level.position for level in answer.levels])
@@ -436,7 +379,7 @@ def _draw_search(study: Study, answered: Answered, name: str, width: float) -> I
                 span = np.clip(answer.interval, positions.min(), positions.max())
                 axis.axvspan(*span, color=style["color"], alpha=0.15, linewidth=0)
         label = _wrap(in_words(question.factor[0]), inches - 0.6)
-        _style(axis, label, _wrap(_MEASURE_WORDS[measure], 2, _LABEL_SIZE), is_rate=True)
+        style_axes(axis, label, _wrap(_MEASURE_WORDS[measure], 2, LABEL_SIZE), is_rate=True)
         _set_ticks(axis, [level.value for level in levels], [level.position for level in levels], inches)
         if place:
             _title(axis, place, inches)
@@ -456,9 +399,9 @@ def _draw_differences(study: Study, answered: Answered, name: str, width: float)
     scale = 100 if measure in RATES else 1
     names = [_wrap(", ".join(filter(None, row)), 0.42 * width) for row in rows]
     lines, pairs, labelled = 1 + max(text.count("\n") for text in names), len(study.plan.file.agents), set()
-    figure = _figure(width, 1.2 + 0.25 * max(pairs, 2) + max(0.15 * lines + 0.1, 0.16 * pairs + 0.1) * len(rows))
+    figure = new_figure(width, 1.2 + 0.25 * max(pairs, 2) + max(0.15 * lines + 0.1, 0.16 * pairs + 0.1) * len(rows))
     axis = figure.subplots()
-    axis.axvline(0, color=_GREY, linewidth=1)
+    axis.axvline(0, color=GREY, linewidth=1)
     for answer in answers:
         index = study.plan.file.agents.index(answer.pair)
         row = rows.index((study.plan.describe(answer.cell), answer.subject)) + 0.5 * (index + 0.5 - pairs / 2) / pairs
@@ -471,7 +414,7 @@ def _draw_differences(study: Study, answered: Answered, name: str, width: float)
             [scale * estimate], [row], xerr=np.maximum(error, 0), capsize=2.5, markersize=4.5, linestyle="none",
             label=label, **_pair_style(index),
         )  # fmt: skip
-    _style(axis, _wrap(f"change of {_MEASURE_WORDS[measure]}, {_unit(measure)}", 0.55 * width, _LABEL_SIZE))
+    style_axes(axis, _wrap(f"change of {_MEASURE_WORDS[measure]}, {_unit(measure)}", 0.55 * width, LABEL_SIZE))
     axis.set_yticks(range(len(rows)), names)
     axis.set_ylim(len(rows) - 0.5, -0.5)
     _legend(figure, axis)
@@ -504,7 +447,7 @@ def _draw_ranking(study: Study, answered: Answered, name: str, width: float) -> 
     names = [_wrap(in_words(factor), 0.42 * width) for factor in order]
     pairs, lines = len(study.plan.file.agents), 1 + max(text.count("\n") for text in names)
     row = max(0.15 * lines + 0.1, 0.13 * pairs + 0.1)
-    figure = _figure(width, (0.9 + row * len(order)) * len(scenarios) + 0.3 + 0.12 * pairs)
+    figure = new_figure(width, (0.9 + row * len(order)) * len(scenarios) + 0.3 + 0.12 * pairs)
     axes = figure.subplots(len(scenarios), 1, squeeze=False).flatten()
     for axis, scenario in zip(axes, scenarios, strict=True):
         for index, pair in enumerate(study.plan.file.agents):
@@ -516,7 +459,7 @@ def _draw_ranking(study: Study, answered: Answered, name: str, width: float) -> 
             ends = scale * np.array([found[factor].interval or (0.0, 0.0) for factor in order]).T
             style = _pair_style(index) | {"linestyle": "none", "markersize": 4.5}
             axis.errorbar(effects, rows, xerr=np.abs(ends - effects), capsize=2.5, label=pair_name(pair), **style)
-        _style(axis, _wrap(label, 0.55 * width, _LABEL_SIZE))
+        style_axes(axis, _wrap(label, 0.55 * width, LABEL_SIZE))
         axis.set_yticks(range(len(order)), names)
         axis.set_ylim(len(order) - 0.5, -0.5)
         axis.set_xlim(left=0)
@@ -544,11 +487,11 @@ def _draw_curves(study: Study, width: float) -> Iterator[NamedFigure]:
     if not places:
         return
     titles = ["; ".join(filter(None, _curve_title(study, *place))) for place in places]
-    titles = [_wrap(text, width - 0.3, _LABEL_SIZE) for text in titles]
+    titles = [_wrap(text, width - 0.3, LABEL_SIZE) for text in titles]
     across = len(_QUANTITIES) if width >= 2 * COLUMN_WIDTH - 1 else 1
     down = len(_QUANTITIES) // across
     lines = sum(1 + text.count("\n") for text in titles if text)
-    figure = _figure(width, len(places) * down * (1.75 if across > 1 else 1.3) + 0.16 * lines + 0.6)
+    figure = new_figure(width, len(places) * down * (1.75 if across > 1 else 1.3) + 0.16 * lines + 0.6)
     axes = figure.subplots(len(places) * down, across, squeeze=False).reshape(len(places), len(_QUANTITIES))
     last = max(len(study.curves[place][:CURVE_TURNS]) for place in places)
     for row, place, title in zip(axes, places, titles, strict=True):
@@ -558,12 +501,12 @@ def _draw_curves(study: Study, width: float) -> Iterator[NamedFigure]:
         means = np.concatenate([curve, ended]) / games
         for axis, (label, columns) in zip(row, _QUANTITIES.items(), strict=True):
             for side, column in columns.items():
-                colour = {"alpha": _PAIR_COLOURS[0], "bravo": _PAIR_COLOURS[1]}.get(side, _GREY)
+                colour = {"alpha": _PAIR_COLOURS[0], "bravo": _PAIR_COLOURS[1]}.get(side, GREY)
                 dashes = (0, (4, 1.5)) if side == "bravo" else "-"
                 named = {"label": side} if side else {}
                 axis.plot(range(1, last + 1), means[:, column], color=colour, linestyle=dashes, linewidth=1.5, **named)
             is_last = place == places[-1] if across > 1 else axis is row[-1]
-            _style(axis, "turns played" if is_last else "", _wrap(label, 1.1, _LABEL_SIZE), is_rate=not any(columns))
+            style_axes(axis, "turns played" if is_last else "", _wrap(label, 1.1, LABEL_SIZE), is_rate=not any(columns))
             axis.set_xlim(1, max(last, 2))
             if any(columns):
                 most = max(
@@ -574,8 +517,8 @@ def _draw_curves(study: Study, width: float) -> Iterator[NamedFigure]:
         if (
             title
         ):  # a title over all panels of the row would widen the first one: a text, and a blank title of its height
-            row[0].set_title("\n".join("\N{NO-BREAK SPACE}" for _ in title.split("\n")), fontsize=_LABEL_SIZE)
-            above = {"xytext": (0, 6), "textcoords": "offset points", "va": "bottom", "fontsize": _LABEL_SIZE}
+            row[0].set_title("\n".join("\N{NO-BREAK SPACE}" for _ in title.split("\n")), fontsize=LABEL_SIZE)
+            above = {"xytext": (0, 6), "textcoords": "offset points", "va": "bottom", "fontsize": LABEL_SIZE}
             row[0].annotate(title, (0, 1), xycoords="axes fraction", parse_math=False, **above).set_in_layout(False)
     _legend(figure, axes[0, 0])
     caption = "Means over all games after every turn; a game that is over keeps its last values."
@@ -601,26 +544,3 @@ def _curve_title(study: Study, number: int, index: int) -> Iterator[str]:
     where = plan.describe(plan.cells[number])
     yield f"first cell: {where}" if len(plan.cells) > len(plan.scenarios) else where
     yield pair_name(plan.file.agents[index]) if len(plan.file.agents) > 1 else ""
-
-
-def _figure(width: float, height: float) -> "Figure":
-    with optional_import("plots"):
-        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-    return Figure(figsize=(width, height), dpi=_DOTS_PER_INCH, layout="constrained")
-
-
-def _heat(
-    axis: Any, rates: Any, rows: Sequence[str], columns: Sequence[str], texts: Any = None, size: float = 8
-) -> None:
-    """Plot rates, (rows, columns), as colours and as text: percentages, or what ``texts`` holds."""
-    tops, lefts = (np.arange(length + 1) - 0.5 for length in rates.shape)
-    axis.pcolormesh(lefts, tops, rates, vmin=0, vmax=1, cmap=_COLOURS, edgecolors="face")  # shapes in SVG and PDF
-    axis.invert_yaxis()
-    slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    axis.set_xticks(range(len(columns)), columns, **(slanted if max(map(len, columns)) > 5 else {}))
-    axis.set_yticks(range(len(rows)), rows)
-    for (row, column), rate in np.ndenumerate(rates):
-        if not np.isnan(rate):
-            text = f"{rate:.1%}" if texts is None else texts[row, column]
-            colour = "white" if abs(rate - 0.5) > 0.35 else "black"
-            axis.text(column, row, text, ha="center", va="center", fontsize=size, color=colour)

@@ -7,7 +7,8 @@ from typing import Any
 from geo_patrol.agents.registry import describe_agent
 from geo_patrol.config.presets import current_value
 from geo_patrol.config.toml_files import value_text
-from geo_patrol.evaluation.report import figure_svg, load_template
+from geo_patrol.evaluation.figures import figure_svg
+from geo_patrol.evaluation.report import load_template
 from geo_patrol.studies.figures import NamedFigure, pair_name
 from geo_patrol.studies.questions import Estimate
 from geo_patrol.studies.study import Study, summarise_games
@@ -21,12 +22,12 @@ UNFOLDED_ROWS = 12
 _COLUMNS = ("alpha wins", "bravo wins", "draws", "margin", "turns")
 
 
-def write_study_report(study: Study, figures: Sequence[NamedFigure], narrow: Sequence[NamedFigure]) -> str:
+def study_page(study: Study, figures: Sequence[NamedFigure], narrow: Sequence[NamedFigure]) -> str:
     """Return an HTML page about a study.
 
     Args:
         study: the study.
-        figures: its figures, see ``evaluation.plots.study_figures``.
+        figures: its figures, see ``study_figures``.
         narrow: the same figures as wide as a telephone, where the page shows them instead.
 
     Raises:
