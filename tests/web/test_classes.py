@@ -298,8 +298,8 @@ def test_a_class_is_bounded(client):
             "preset must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, skirmish, got 'case9'",
         ),
         ({"scenario": "turn_limit = 0"}, "turn_limit"),
-        ({"alpha": "scripted"}, "alpha: "),
-        ({"colour": "red"}, "colour: "),
+        ({"alpha": "scripted"}, "alpha must be "),
+        ({"colour": "red"}, "colour = "),
     ],
 )
 def test_wrong_setups_are_refused_and_nothing_is_stored(client, tmp_path, setup, text):

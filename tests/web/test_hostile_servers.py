@@ -113,11 +113,11 @@ def test_times_after_which_nobody_can_try_again_are_refused(seconds):
             lambda sent: [sent[0], sent[1] | {"options": {"P1": [sent[1]["options"]["P1"][0] | {"order": "fly"}]}}],
             "fly",
         ),
-        (lambda _: ["{"], "Invalid JSON"),
-        (lambda _: [b"\xff\xfe"], "Invalid JSON|invalid"),
-        (lambda _: ["[" * 100_000], "Invalid JSON|recursion"),
+        (lambda _: ["{"], "(?i)invalid JSON"),
+        (lambda _: [b"\xff\xfe"], "(?i)invalid"),
+        (lambda _: ["[" * 100_000], "(?i)invalid JSON|recursion"),
         (lambda _: [{"type": "greeting"}], "greeting"),
-        (lambda _: [[]], "message = "),
+        (lambda _: [[]], "message"),
     ],
 )
 def test_messages_out_of_order_are_named(session, change, fault):

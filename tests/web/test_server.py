@@ -23,7 +23,7 @@ from geo_patrol import Game
 from geo_patrol.game.notation import Order
 from geo_patrol.play.advice import Hint
 from geo_patrol.replays import check, read_replay
-from geo_patrol.web import hints, pages, protocol, store
+from geo_patrol.web import hints, pages, protocol, records, store
 from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import PAGE, Orders, ProtocolError
 from geo_patrol.web.tables import NewTable, Table, TableStore
@@ -601,7 +601,7 @@ def drawn(monkeypatch):
 
         return run
 
-    for module, name in ((protocol, "moment_record"), (protocol, "choices_record"), (hints, "hint_record")):
+    for module, name in ((records, "moment_record"), (records, "choices_record"), (hints, "hint_record")):
         monkeypatch.setattr(module, name, note(getattr(module, name)))
     return drawn
 

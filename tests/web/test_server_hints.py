@@ -84,7 +84,7 @@ def test_a_game_in_which_a_side_had_hints_is_told_apart_also_after_a_restart(cli
 def test_only_who_has_a_seat_and_orders_is_answered(client, question):
     path, secrets = open_table(client)
     assert client.post(f"{path}/{question}", json={"secret": "wrong"}).status_code == 403
-    assert client.post(f"{path}/{question}", json={}).json()["text"].startswith("secret: ")
+    assert client.post(f"{path}/{question}", json={}).json()["text"].startswith("secret ")
     assert (
         client.post(f"{path}/{question}", json={"secret": secrets["alpha"]}, headers={"origin": "http://x"}).status_code
         == 403

@@ -170,17 +170,6 @@ class SavedData(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _count_fields(cls, data: Any) -> Any:
-        """Refuse tables of too many fields, each of which would be an error with its data."""
-        if isinstance(data, dict):
-            tables = data.values() if len(data) <= MAX_ENTRIES else [data]
-            longest = max((len(table) for table in tables if isinstance(table, dict)), default=0)
-            if longest > MAX_ENTRIES:
-                raise ValueError(f"a table has {longest:,} fields, which no save has")
-        return data
-
 
 class _RandomStreams(SavedData):
     key: _UInt64
@@ -272,6 +261,15 @@ def check_saved(model: type[_Model], saved: Any, where: str) -> _Model:
     Raises:
         RecordingError: a field is invalid; the message names each with its value.
     """
+    unread = [saved]
+    while unread:  # Pydantic would make an error of each of a million unknown fields, with its data
+        table = unread.pop()
+        if isinstance(table, dict):
+            if len(table) > MAX_ENTRIES:
+                raise RecordingError(f"{where}: a table has {len(table):,} fields, which no save has")
+            unread += [value for value in table.values() if isinstance(value, (dict, list))]
+        elif isinstance(table, list):
+            unread += [value for value in table if isinstance(value, (dict, list))]
     return parse_model(model, saved, where, max_errors=_MAX_FAULTS)
 
 
