@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell r
 
 FULL = "geo-patrol: output: No space left on device\n"
 CITY = "Łódź"
-REPLAY = Path(__file__).parents[1] / "data" / "replay_format_1.jsonl.gz"
+REPLAY = Path(__file__).parents[1] / "data" / "replay.jsonl.gz"
 
 
 def run(command, **environment):

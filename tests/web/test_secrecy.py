@@ -189,8 +189,8 @@ def leak_by_event(monkeypatch):
     monkeypatch.setattr(Table, "submit", submit)
     made = table_server.TableServer.__init__
 
-    def init(self, table, *threads):
-        made(self, table, *threads)
+    def init(self, table, *threads, **options):
+        made(self, table, *threads, **options)
         table.leak_to = self
 
     monkeypatch.setattr(table_server.TableServer, "__init__", init)

@@ -164,8 +164,12 @@ def is_stateless(agent: Agent) -> bool:
 
 
 def agent_name(agent: str | Agent) -> str:
-    """Return how results call an agent: the name by which it was given, or that of the object."""
-    return agent if isinstance(agent, str) else agent.name
+    """Return how results call an agent: the name by which it was given, or that of the object.
+
+    Raises:
+        ValueError: it is neither a name nor an agent.
+    """
+    return agent if isinstance(agent, str) else check_agent(agent, "agent").name
 
 
 def check_agent(agent: Any, what: str) -> Agent:
