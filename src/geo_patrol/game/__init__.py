@@ -1,1 +1,1 @@
-"""Positions as values: many games (``games``), one (``game``), orders and outcomes as text, what was played (``timeline``)."""
+"""Positions as values: many games and one (``game``), orders and outcomes as text, what was played (``timeline``)."""
