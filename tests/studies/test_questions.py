@@ -255,6 +255,15 @@ def test_the_difference_is_tested_where_intervals_overlap():
     assert _agreement(question, close).startswith("The pairs of agents differ by no more than chance: 6 with")
 
 
+@pytest.mark.parametrize("end", [math.inf, -math.inf])
+def test_an_answer_beyond_the_values_differs_from_one_among_them(end):
+    question = ThresholdQuestion.model_validate({**THRESHOLD, "kind": "threshold"})
+    beyond, among = made_up_answers([(end, 0.0), (3.3, 0.2)], ["none", "4"])
+    assert _agreement(question, [beyond, among]).startswith("The answer depends on the agents: none with")
+    perhaps = made_up_answers([(3.3, math.inf)], ["4"])  # whose interval has no end
+    assert "no more than chance" in _agreement(question, [beyond, *perhaps])
+
+
 def test_effects_that_differ_by_chance_are_said_to():
     question = WorthQuestion(of={"x": "+1"})
     close = made_up_answers([(0.03, 0.028), (0.02, 0.025)], ["", ""])

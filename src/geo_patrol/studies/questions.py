@@ -1228,7 +1228,15 @@ def _agreement(question: Question, answers: Sequence[Estimate]) -> str:
 def _answers_differ(answers: Sequence[Estimate]) -> bool:
     """Return whether some of several estimates differ, by the intervals of their differences (Bonferroni)."""
     comparisons = math.comb(len(answers), 2)
-    for one, other in itertools.combinations(map(_bounded_estimate, answers), 2):
+    for first, second in itertools.combinations(answers, 2):
+        beyond = _end_beyond(first), _end_beyond(second)
+        if any(beyond):  # it has no place among the values: it differs from what has one, with certainty on that side
+            if beyond[0] != beyond[1] and (
+                all(beyond) or _is_bounded(first, beyond[1]) or _is_bounded(second, beyond[0])
+            ):
+                return True
+            continue
+        one, other = _bounded_estimate(first), _bounded_estimate(second)
         if one is None or other is None:
             if (one is None) != (other is None):  # no value is fair for one of them
                 return True
@@ -1237,6 +1245,19 @@ def _answers_differ(answers: Sequence[Estimate]) -> bool:
         if low > 0 or high < 0:
             return True
     return False
+
+
+def _end_beyond(answer: Estimate) -> float:
+    """Return the end of the values beyond which an answer lies with certainty, as an infinite number; 0 if it does not."""
+    low, high = answer.interval or (0.0, 0.0)
+    return low if low == high and math.isinf(low) else 0.0
+
+
+def _is_bounded(answer: Estimate, end: float) -> bool:
+    """Return whether an answer lies before an end of the values, an infinite number, with certainty; False for 0."""
+    if answer.interval is None or not end:
+        return False
+    return math.isfinite(answer.interval[1] if end > 0 else answer.interval[0])
 
 
 def _bounded_estimate(answer: Estimate) -> tuple[float, float, float] | None:

@@ -311,6 +311,7 @@ def web_server(
         interface="asgi3",  # which uvicorn does not see in a method
         log_level="warning",
         access_log=False,
+        backlog=64,  # so many are accepted in one turn of the event loop; others wait in the kernel, and nobody for thousands
         http=WatchedHttp,
         ws=WatchedWebSocket,
         ws_max_size=MAX_FRAME_BYTES,
