@@ -1,12 +1,13 @@
 """A machine that is lost at any moment: what was acknowledged before is there, or it is said what is not."""
 
-import asyncio
 import random
 from functools import partial
 
 import pytest
 
 pytest.importorskip("starlette")
+
+from coroutines import run_coroutine
 
 from geo_patrol import load_config
 from geo_patrol.base.files import atomic_write
@@ -205,7 +206,7 @@ def status_of(table):
         await server.close()
         return status
 
-    return asyncio.run(ask())
+    return run_coroutine(ask())
 
 
 @pytest.mark.parametrize(

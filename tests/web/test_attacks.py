@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
+from coroutines import run_coroutine
 from starlette.testclient import TestClient
 
 from geo_patrol.base.errors import GeoPatrolError
@@ -209,7 +210,7 @@ def test_scenarios_are_read_in_a_thread(client, monkeypatch):
 
 def in_event_loop(test):
     """Run a coroutine in an event loop."""
-    return asyncio.run(asyncio.wait_for(test(), 20))
+    return run_coroutine(asyncio.wait_for(test(), 20))
 
 
 def test_clients_take_turns_at_a_thread():

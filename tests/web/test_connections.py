@@ -12,6 +12,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 import uvicorn
+from coroutines import run_coroutine
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
@@ -129,7 +130,7 @@ def opened():
     client.send_request(client.connect())
     protocol.data_received(b"".join(client.data_to_send()))
     assert protocol.queue.get_nowait() == {"type": "websocket.connect"}
-    asyncio.run(protocol.send({"type": "websocket.accept"}))
+    run_coroutine(protocol.send({"type": "websocket.accept"}))
     loop.take_turns()
     return protocol, loop, transport
 
@@ -183,7 +184,7 @@ def test_no_more_is_read_than_the_application_takes(opened):
     assert protocol.queue.qsize() < 1000
     assert not transport.is_reading
     for _ in range(10_000):
-        assert asyncio.run(protocol.receive())["text"] == "{}"
+        assert run_coroutine(protocol.receive())["text"] == "{}"
         loop.take_turns()
     assert transport.is_reading
 
@@ -303,7 +304,7 @@ def test_bodies_that_are_cut_off_are_not_logged_and_counted(tmp_path, caplog, is
 
     logging.getLogger("uvicorn").propagate = True
     with caplog.at_level(logging.WARNING):
-        asyncio.run(run())
+        run_coroutine(run())
     assert "Traceback" not in caplog.text
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
