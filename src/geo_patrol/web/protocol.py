@@ -375,7 +375,7 @@ ErrorCode: TypeAlias = Literal[
 ]
 
 
-class Fault(Message):
+class FaultState(Message):
     """What is wrong with a value of a scenario."""
 
     key: str
@@ -392,7 +392,7 @@ class Error(Message):
     text: str
     retry_after: Annotated[float, Field(ge=0, le=MAX_RETRY_SECONDS)] | None = None
     """Seconds after which to send the message again, with too_many and not_saved."""
-    faults: list[Fault] | None = None
+    faults: list[FaultState] | None = None
     """Of a scenario: what ``text`` says of each value, at most twenty of them; null: it says something else."""
 
 
@@ -442,7 +442,7 @@ class ProtocolError(GeoPatrolError):
     @property
     def message(self) -> Error:
         """The answer."""
-        faults = None if self._faults is None else [Fault(key=one.key, text=one.text) for one in self._faults]
+        faults = None if self._faults is None else [FaultState(key=one.key, text=one.text) for one in self._faults]
         return Error(code=self.code, text=str(self), retry_after=self.retry_after, faults=faults)
 
 
