@@ -242,6 +242,13 @@ def test_changes_of_one_key_are_all_measured():
     assert len(json.loads(ran.stdout)["answers"]) == 4  # of two changes and two pairs of agents
 
 
+def test_the_table_beside_an_answer_says_how_many_games_it_is_from():
+    ran = run("study", "worth", *QUICK, "--change", "turn_limit=+1", "-n", 10)
+    assert "the scenario as it stands, 200 games each\n" in ran.stdout
+    outside = ("study", "fair", "-c", "case1", "-s", "turn_limit=2", "-a", "idle", "-v", "bravo.patrols.fuel=50..56..3")
+    assert "the scenario as it stands, 200 games\n" in run(*outside, "-n", 1000, "--check", 10).stdout
+
+
 @pytest.mark.parametrize("option", ["--csv", "--json"])
 def test_standard_output_takes_a_table_of_a_sweep_alone(option):
     ran = run(

@@ -617,6 +617,9 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
     plan, pairs = result.plan, result.plan.file.agents
     is_asked = any(question.kind != "ranking" for question in plan.file.question)  # about what the tables do not vary
     where = "the scenario as it stands" if len(plan.scenarios) == 1 else "the scenarios as they stand"
+    numbers = {len(result.games[number, index]) for number, _, index, _ in result.places()}
+    if len(numbers) == 1:  # otherwise they are a column; answers may be from more
+        where += f", {numbers.pop():,} games" + (" each" if len(list(result.places())) > 1 else "")
     if len(plan.cells) == 1:
         yield where if is_asked else "", _cells_table(result, list(range(len(pairs))))
         return
