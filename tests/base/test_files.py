@@ -1,5 +1,6 @@
 """Writing of files, and paths as people write them."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -22,6 +23,26 @@ def test_the_temporary_file_has_the_suffix_of_the_target(tmp_path):
     with atomic_path(tmp_path / "games.jsonl.gz") as temporary:
         assert temporary.suffix == ".gz"
         assert temporary.parent == tmp_path
+
+
+@pytest.mark.parametrize("before", ["old", None])
+def test_a_file_whose_name_the_disk_does_not_store_is_what_it_was(before, tmp_path, monkeypatch):
+    path = tmp_path / "table.json"
+    if before is not None:
+        path.write_text(before)
+    synced, fsync = [], os.fsync
+
+    def fail_at_the_folder(descriptor):
+        synced.append(descriptor)
+        if len(synced) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail_at_the_folder)
+    with pytest.raises(OSError, match="No space left"), atomic_write(path) as file:
+        file.write("new")
+    assert [each.name for each in tmp_path.iterdir()] == ([] if before is None else ["table.json"])
+    assert before is None or path.read_text() == before
 
 
 def test_temporary_files_of_killed_processes_are_swept(tmp_path):

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from coroutines import Loop
 
 pytest.importorskip("starlette")
 
@@ -32,7 +33,7 @@ class ClockMachine(RuleBasedStateMachine):
     @initialize()
     def open_table(self):
         self.folder = Path(tempfile.mkdtemp())
-        self.loop = asyncio.new_event_loop()
+        self.loop = Loop()
         self.now, self.passed, self.is_paused, self.has_begun = 1000.0, 0.0, False, False
         self.store = TableStore(self.folder)
         new = NewTable(preset="case1", alpha="link", bravo="link", clock=CLOCK)
@@ -51,7 +52,7 @@ class ClockMachine(RuleBasedStateMachine):
             for _ in range(5):
                 await asyncio.sleep(0)
 
-        self.loop.run_until_complete(settle())
+        self.loop.run(settle())
 
     @rule(side=SIDE)
     def greet(self, side):
@@ -79,7 +80,7 @@ class ClockMachine(RuleBasedStateMachine):
     @precondition(lambda self: not self.connections)
     @rule(is_restarted=st.booleans())
     def leave_memory(self, is_restarted):
-        self.loop.run_until_complete(self.server.close())
+        self.loop.run(self.server.close())
         self.store.unload(self.table)
         if is_restarted:
             self.store.close()
@@ -147,7 +148,7 @@ class ClockMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "server"):
-            self.loop.run_until_complete(self.server.close())
+            self.loop.run(self.server.close())
             self.loop.close()
             self.store.close()
             shutil.rmtree(self.folder)

@@ -11,6 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from coroutines import Loop
 
 pytest.importorskip("starlette")
 
@@ -46,7 +47,7 @@ class TableMachine(RuleBasedStateMachine):
     @initialize(clock=st.sampled_from([None, 100.0]))
     def open_table(self, clock):
         self.folder = Path(tempfile.mkdtemp())
-        self.loop = asyncio.new_event_loop()
+        self.loop = Loop()
         self.now, self.calls, self.connections = 1000.0, None, {}
         self.seen, self.accepted, self.settled = {}, {}, False
         self.ever = {}
@@ -86,7 +87,7 @@ class TableMachine(RuleBasedStateMachine):
                     await asyncio.sleep(0)
             return None
 
-        refused = self.loop.run_until_complete(settle())
+        refused = self.loop.run(settle())
         for key, connection in list(self.connections.items()):
             self.read(key, connection)
         if self.calls is not None:  # orders of a phase that could not be saved are asked for again
@@ -219,7 +220,7 @@ class TableMachine(RuleBasedStateMachine):
     @rule()
     def leave_memory(self):
         is_full, before = self.calls is not None, self.table
-        self.loop.run_until_complete(self.server.close())
+        self.loop.run(self.server.close())
         self.store.unload(self.table)
         self.serve()
         assert self.table is not before
@@ -232,7 +233,7 @@ class TableMachine(RuleBasedStateMachine):
         number = int(self.store.folder.name) + 1
         if is_killed:
             shutil.copytree(self.store.folder, self.folder / str(number))
-        self.loop.run_until_complete(self.server.close())
+        self.loop.run(self.server.close())
         self.store.close()
         if not is_killed:
             shutil.copytree(self.store.folder, self.folder / str(number))
@@ -264,7 +265,7 @@ class TableMachine(RuleBasedStateMachine):
     def teardown(self):
         if hasattr(self, "server"):
             self.calls = None
-            self.loop.run_until_complete(self.server.close())
+            self.loop.run(self.server.close())
             self.loop.close()
             self.store.close()
             self.patch.stop()

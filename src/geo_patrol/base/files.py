@@ -91,22 +91,49 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected", str(target))
-    # Not the whole name, which may be as long as the file system allows; a suffix that long is no format.
-    temporary = path.with_name(f".{secrets.token_hex(_TOKEN_BYTES)}{path.suffix[:20]}")
+    temporary, previous = _temporary_path(path), _temporary_path(path)
     try:
         temporary.touch(exist_ok=False)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
-    _temporary_paths.add(temporary)
+    _temporary_paths.update((temporary, previous))
     try:
         with named_errors(target):
             yield temporary
             sync_file(temporary)
-            temporary.replace(path)
-            sync_folder(path.parent)
+            _replace(path, temporary, previous)
     finally:
-        temporary.unlink(missing_ok=True)
-        _temporary_paths.discard(temporary)
+        for each in (temporary, previous):
+            each.unlink(missing_ok=True)
+            _temporary_paths.discard(each)
+
+
+def _temporary_path(path: Path) -> Path:
+    """Return a new hidden name beside a file, with its suffix."""
+    # Not the whole name, which may be as long as the file system allows; a suffix that long is no format.
+    return path.with_name(f".{secrets.token_hex(_TOKEN_BYTES)}{path.suffix[:20]}")
+
+
+def _replace(path: Path, temporary: Path, previous: Path) -> None:
+    """Give a file another one's name, and have the disk store that; where it cannot, the older file has its name again.
+
+    Args:
+        path: the name.
+        temporary: the file that gets it.
+        previous: a name under which the older file is kept meanwhile.
+    """
+    is_new = not path.exists()
+    with suppress(OSError):  # there is none, or the file system knows no second names
+        previous.hardlink_to(path)
+    temporary.replace(path)
+    try:
+        sync_folder(path.parent)
+    except OSError:
+        if is_new:
+            path.unlink()
+        elif previous.exists():
+            previous.replace(path)
+        raise
 
 
 def sync_file(path: Path) -> None:
