@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
+__all__ = ["report_page"]
 
 _STATIC = Path(__file__).parent / "static"
 MAX_GAMES = 100_000
