@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from geo_patrol import play_study
-from geo_patrol.studies.figures import COLUMN_WIDTH, PAGE_WIDTH, _changes, study_figures
+from geo_patrol.studies.charts import network_changes
+from geo_patrol.studies.figures import COLUMN_WIDTH, PAGE_WIDTH, study_figures
 
 QUICK = {"config": "case1", "set": {"turn_limit": 2}, "games": 4, "title": "Quick"}
 
@@ -107,5 +108,5 @@ def test_heat_maps_have_numbers_that_fit_or_a_scale(width, values):
 
 
 def test_a_line_has_a_gap_where_another_network_takes_over():
-    assert _changes([("1", ""), ("1", ""), ("2", ""), ("2", ""), ("1", "")]) == [2, 4]
-    assert _changes([]) == []
+    assert network_changes([("1", ""), ("1", ""), ("2", ""), ("2", ""), ("1", "")]) == [2, 4]
+    assert network_changes([]) == []

@@ -8,19 +8,18 @@ import pytest
 
 from geo_patrol import load_config
 from geo_patrol.evaluation.statistics import newcombe_interval, paired_interval
+from geo_patrol.studies.answers import GAME, Estimate, compare_games
+from geo_patrol.studies.factors import Factor
+from geo_patrol.studies.plan import Design
 from geo_patrol.studies.questions import (
-    GAME,
-    Estimate,
-    ThresholdSearch,
-    _agreement,
-    _differ,
+    ThresholdQuestion,
+    WorthQuestion,
     answer_questions,
-    compare_games,
     possible_ranks,
     rank_factors,
 )
+from geo_patrol.studies.search import ThresholdSearch, differ
 from geo_patrol.studies.study import load_plan
-from geo_patrol.studies.study_file import Design, Factor, ThresholdQuestion, WorthQuestion
 
 
 class MadeUpGames:
@@ -250,26 +249,26 @@ def made_up_answers(estimates, answers):
 def test_the_difference_is_tested_where_intervals_overlap():
     question = ThresholdQuestion.model_validate({**THRESHOLD, "kind": "threshold"})
     overlapping = made_up_answers([(6.0, 0.5), (6.9, 0.5)], ["6", "7"])  # the difference is 0.9 with a margin of 0.71
-    assert _agreement(question, overlapping).startswith("The answer depends on the agents: 6 with")
+    assert question.compare(overlapping).startswith("The answer depends on the agents: 6 with")
     close = made_up_answers([(6.0, 0.5), (6.5, 0.5)], ["6", "7"])
-    assert _agreement(question, close).startswith("The pairs of agents differ by no more than chance: 6 with")
+    assert question.compare(close).startswith("The pairs of agents differ by no more than chance: 6 with")
 
 
 @pytest.mark.parametrize("end", [math.inf, -math.inf])
 def test_an_answer_beyond_the_values_differs_from_one_among_them(end):
     question = ThresholdQuestion.model_validate({**THRESHOLD, "kind": "threshold"})
     beyond, among = made_up_answers([(end, 0.0), (3.3, 0.2)], ["none", "4"])
-    assert _agreement(question, [beyond, among]).startswith("The answer depends on the agents: none with")
+    assert question.compare([beyond, among]).startswith("The answer depends on the agents: none with")
     perhaps = made_up_answers([(3.3, math.inf)], ["4"])  # whose interval has no end
-    assert "no more than chance" in _agreement(question, [beyond, *perhaps])
+    assert "no more than chance" in question.compare([beyond, *perhaps])
 
 
 def test_effects_that_differ_by_chance_are_said_to():
     question = WorthQuestion(of={"x": "+1"})
     close = made_up_answers([(0.03, 0.028), (0.02, 0.025)], ["", ""])
-    assert "differs between the agents by no more than chance" in _agreement(question, close)
+    assert "differs between the agents by no more than chance" in question.compare(close)
     apart = made_up_answers([(0.10, 0.02), (0.02, 0.025)], ["", ""])
-    assert "depends on the agents" in _agreement(question, apart)
+    assert "depends on the agents" in question.compare(apart)
 
 
 def test_a_change_that_changes_nothing():
@@ -284,7 +283,7 @@ def test_a_change_that_changes_nothing():
 def test_differences_that_are_none_are_found_as_rarely_as_is_said():
     generator, found = np.random.default_rng(3), 0
     for _ in range(1_000):
-        found += _differ([(generator.random(500) < 0.5).astype(np.float64) for _ in range(4)])
+        found += differ([(generator.random(500) < 0.5).astype(np.float64) for _ in range(4)])
     assert found <= 65  # 5% of all tests, and two and a half standard errors
 
 
@@ -346,7 +345,7 @@ def test_newcombes_interval():
     np.testing.assert_allclose(found, (0.2, 0.0524, 0.3339), atol=5e-5)
 
 
-def test_equal_games_do_not_differ():
+def test_equal_games_do_notdiffer():
     games = np.zeros(50, GAME)
     mean, low, high = compare_games(games, games, "alpha wins")
     assert (mean, -low) == (0, high)
@@ -368,7 +367,9 @@ def test_indices_of_the_ishigami_function():
     effects = rank_factors(design, np.sin(x1) + 7 * np.sin(x2) ** 2 + 0.1 * x3**4 * np.sin(x1))
     assert [effect.name for effect in effects] == ["x1", "x2", "x3"]
     np.testing.assert_allclose([effect.effect for effect in effects], [0.5576, 0.4424, 0.2437], atol=0.02)
-    np.testing.assert_allclose([effect.other for effect in effects], [0.3139, 0.4424, 0], atol=0.02)
+    np.testing.assert_allclose(
+        [effect.others["first-order index"][0] for effect in effects], [0.3139, 0.4424, 0], atol=0.02
+    )
     assert all(0 < effect.margin < 0.1 for effect in effects)
 
 
@@ -379,7 +380,7 @@ def test_elementary_effects_of_a_linear_function():
     effects = rank_factors(design, 3 * first - 5 * second)
     assert [effect.name for effect in effects] == ["x2", "x1", "x3"]
     np.testing.assert_allclose([effect.effect for effect in effects], [5, 3, 0], atol=1e-9)
-    assert effects[0].mean == pytest.approx(-5)
+    assert effects[0].others["mean effect"][0] == pytest.approx(-5)
 
 
 def test_effects_are_over_the_whole_range_that_was_played():

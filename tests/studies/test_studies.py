@@ -15,20 +15,19 @@ from geo_patrol.config.toml_files import study_names
 from geo_patrol.evaluation import FolderError
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.studies import Study, compare_settings, compare_studies
-from geo_patrol.studies.questions import GAME
-from geo_patrol.studies.report import study_page
-from geo_patrol.studies.study import estimate_study, load_plan
-from geo_patrol.studies.study_agents import StudyAgents
-from geo_patrol.studies.study_file import (
+from geo_patrol.studies.answers import GAME
+from geo_patrol.studies.factors import (
     Factor,
     ask_extreme,
     change_in_words,
     has_in_words,
     in_words,
     number_in_words,
-    parse_study,
-    read_study_file,
 )
+from geo_patrol.studies.report import study_page
+from geo_patrol.studies.study import estimate_study, load_plan
+from geo_patrol.studies.study_agents import StudyAgents
+from geo_patrol.studies.study_file import parse_study, read_study_file
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

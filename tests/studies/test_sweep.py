@@ -9,7 +9,8 @@ from geo_patrol import ConfigError, load_config, play_match
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.studies import play_sweep
-from geo_patrol.studies.study_file import parse_range, parse_study, parse_variation
+from geo_patrol.studies.factors import parse_range, parse_variation
+from geo_patrol.studies.study_file import parse_study
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

@@ -12,8 +12,9 @@ from starlette.testclient import TestClient
 
 from geo_patrol import Game, load_config
 from geo_patrol.config.toml_files import write_toml
+from geo_patrol.studies.plan import plan_study
 from geo_patrol.studies.study import check_questions
-from geo_patrol.studies.study_file import parse_study, plan_study
+from geo_patrol.studies.study_file import parse_study
 from geo_patrol.web.app import Server
 from geo_patrol.web.tables import TableStore
 

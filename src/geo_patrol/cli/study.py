@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from geo_patrol.studies import study as studies
+    from geo_patrol.studies.plan import StudyFile, StudyPlan
     from geo_patrol.studies.study import Study
-    from geo_patrol.studies.study_file import StudyFile, StudyPlan
 
 study = output.Commands(
     no_args_is_help=True,
@@ -263,7 +263,7 @@ def ranking(
     prints_all: _All = False,
 ) -> None:
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
-    from geo_patrol.studies.study_file import parse_ranges
+    from geo_patrol.studies.factors import parse_ranges
 
     factors = parse_ranges(vary)
     if len(factors) < 2:
@@ -280,7 +280,7 @@ def ranking(
 
 
 def _factor(vary: str) -> dict[str, Any]:
-    from geo_patrol.studies.study_file import parse_range
+    from geo_patrol.studies.factors import parse_range
 
     return dict([parse_range(vary, is_search=True)])
 
@@ -295,7 +295,6 @@ def _plan_question(
 ) -> "StudyPlan":
     """Return the study of a single question, which is its title."""
     from geo_patrol.config.toml_files import parse_overrides
-    from geo_patrol.studies.questions import question_title
     from geo_patrol.studies.study import load_plan
 
     data = {
@@ -307,7 +306,7 @@ def _plan_question(
         "question": [question],
         **(design or {}),
     }
-    asked = question_title(_parse_options(data).question[0])
+    asked = _parse_options(data).question[0].heading
     return load_plan(_parse_options({**data, "title": f"{asked} ({Path(config).stem})"}))
 
 
@@ -443,7 +442,7 @@ def compare(
     differences are paired game by game.
     """
     from geo_patrol.studies import compare_studies, read_study
-    from geo_patrol.studies.questions import MEASURES
+    from geo_patrol.studies.answers import MEASURES
 
     output.check_outputs({"--csv": csv, "--json": json})
     chosen = tuple(dict.fromkeys(measure or ("alpha wins", "margin", "turns")))
@@ -465,9 +464,9 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
 
     from geo_patrol.config.toml_files import value_text
     from geo_patrol.studies import compare_settings
-    from geo_patrol.studies.questions import difference_text
+    from geo_patrol.studies.answers import difference_text
+    from geo_patrol.studies.factors import in_words
     from geo_patrol.studies.study import is_rate
-    from geo_patrol.studies.study_file import in_words
 
     titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
     console = output.print_heading(titles, f"differences with 95% intervals, {_pairing(both, rows)}")
@@ -612,10 +611,10 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
 
 def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
     """Yield the table of every pair of agents with its title; of a single cell, one table of all pairs."""
-    from geo_patrol.studies.study_file import short_pair
+    from geo_patrol.studies.factors import short_pair
 
     plan, pairs = result.plan, result.plan.file.agents
-    is_asked = any(question.kind != "ranking" for question in plan.file.question)  # about what the tables do not vary
+    is_asked = plan.varies_further
     where = "the scenario as it stands" if len(plan.scenarios) == 1 else "the scenarios as they stand"
     numbers = {len(result.games[number, index]) for number, _, index, _ in result.places()}
     if len(numbers) == 1:  # otherwise they are a column; answers may be from more
@@ -631,9 +630,9 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.config.toml_files import value_text
+    from geo_patrol.studies.factors import in_words
     from geo_patrol.studies.study import summarise_games
     from geo_patrol.studies.study_agents import join_versions
-    from geo_patrol.studies.study_file import in_words
 
     plan = result.plan
     table = output.plain_table()

@@ -1,6 +1,7 @@
 """What figures of matches, tournaments and studies have in common, and the figure of a tournament."""
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.base.errors import optional_import
 from geo_patrol.base.files import atomic_path
+from geo_patrol.config.toml_files import value_text
 from geo_patrol.evaluation.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -21,6 +23,16 @@ GREY = "#5d6779"
 _DOTS_PER_INCH = 120
 LABEL_SIZE, SIZE, FOOTER_SIZE = 8.5, 7.5, 6.5
 """Points of the labels of axes, of ticks, legends and titles, and of the line below: the same for every width."""
+POINTS_PER_INCH = 72
+LETTER_WIDTH = 0.56
+"""Width of a letter of the figures' font, by its size, in the mean over English text."""
+MAX_PANELS = 12
+"""Panels of a figure."""
+MAX_VALUES = 12
+"""Values on an axis that a figure tells apart; more of them are grouped by similar values."""
+SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's, which people with any colour vision can tell apart."""
+_MARKERS = "osD^vP*"
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -59,6 +71,87 @@ def style_axes(axis: Any, xlabel: str = "", ylabel: str = "", *, is_rate: bool =
     if is_rate:
         axis.set_ylim(-0.03, 1.03)
         axis.yaxis.set_major_formatter(lambda rate, _: f"{100 * rate:.0f}%")
+
+
+def wrap_text(text: str, inches: float, size: float = SIZE) -> str:
+    """Break a text into lines of some width."""
+    letters = max(int(inches * POINTS_PER_INCH / (LETTER_WIDTH * size)), 8)
+    return textwrap.fill(text, letters, break_long_words=False, break_on_hyphens=False)
+
+
+def settle(figure: "Figure") -> None:
+    """Lay a figure out, once and for all.
+
+    The solver of the layout ends with other last digits in every run; ids in files of the figure are hashes of them. Rounded,
+    the same figure gives the same bytes.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = axes.get_position().bounds
+        axes.set_position((round(left, 4), round(bottom, 4), round(width, 4), round(height, 4)))
+
+
+def series_style(index: int) -> dict[str, Any]:
+    """Return the colour and the marker of one of several series."""
+    return {"color": SERIES_COLOURS[index % len(SERIES_COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
+
+
+def grid_figure(panels: int, width: float, least: float) -> tuple["Figure", list[Any], float]:
+    """Return a figure of so many panels, its axes, and the inches of a panel: at least ``least`` where the figure has them."""
+    columns = min(panels, max(int(width / least), 1))
+    rows = -(-panels // columns)
+    inches = width / columns
+    figure = new_figure(width, rows * min(max(0.75 * inches, 2.1), 3.4) + 0.5)
+    axes = figure.subplots(rows, columns, squeeze=False).flatten().tolist()
+    for axis in axes[panels:]:
+        axis.set_visible(False)
+    return figure, axes[:panels], inches
+
+
+def title_panel(axis: Any, text: str, inches: float) -> None:
+    """Give a panel, so many inches wide, a title."""
+    axis.set_title(wrap_text(text, inches - 0.3, LABEL_SIZE), fontsize=LABEL_SIZE, parse_math=False)
+
+
+def set_ticks(axis: Any, levels: Sequence[Any], positions: Any, inches: float) -> None:
+    """Label a horizontal axis at the values that were played, as many of them as fit in some inches.
+
+    Where values are many and not whole, as those of a range are, round numbers say more.
+    """
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
+
+    labels = {float(place): value_text(level) for level, place in zip(levels, positions, strict=True)}
+    places = sorted(labels)
+    span = places[-1] - places[0]
+    if span == 0:
+        axis.set_xlim(places[0] - 1, places[0] + 1)
+    if len(places) > MAX_VALUES and any(isinstance(level, float) for level in levels):
+        axis.xaxis.set_major_locator(MaxNLocator(nbins=max(int(2 * inches), 3)))
+        return
+    letter = (
+        LETTER_WIDTH * SIZE / POINTS_PER_INCH / max(inches - 0.9, 0.5) * (span or 1)
+    )  # of an axis, without its labels
+    if max(map(len, labels.values())) > 8:
+        step = -(-len(places) // max(int(4 * inches), 1))
+        axis.set_xticks(places[::step], [labels[place] for place in places[::step]], rotation=30, ha="right")
+        return
+    chosen: list[float] = []
+    for place in [*reversed(places)]:  # from the last value, which lines are read for more often than for the first
+        if not chosen or chosen[-1] - place > letter * (1 + (len(labels[place]) + len(labels[chosen[-1]])) / 2):
+            chosen.append(place)
+    axis.set_xticks(chosen[::-1], [labels[place] for place in chosen[::-1]])
+
+
+def draw_legend(figure: "Figure", axis: Any) -> None:
+    """Draw a legend of several series above the panels; one series is named by the line below."""
+    handles, labels = axis.get_legend_handles_labels()
+    if len(handles) > 1:
+        widths = np.cumsum(
+            [(LETTER_WIDTH * SIZE * length + 40) / POINTS_PER_INCH for length in sorted(map(len, labels))[::-1]]
+        )
+        columns = max(int((widths <= figure.get_figwidth()).sum()), 1)
+        figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=SIZE)
 
 
 def draw_heat(

@@ -9,11 +9,13 @@ from geo_patrol.config.presets import current_value
 from geo_patrol.config.toml_files import value_text
 from geo_patrol.evaluation.figures import figure_svg
 from geo_patrol.evaluation.report import load_template
-from geo_patrol.studies.figures import NamedFigure, pair_name
-from geo_patrol.studies.questions import Estimate
+from geo_patrol.studies.answers import Estimate
+from geo_patrol.studies.charts import pair_name
+from geo_patrol.studies.factors import Factor, in_words
+from geo_patrol.studies.figures import NamedFigure
+from geo_patrol.studies.plan import StudyScenario
 from geo_patrol.studies.study import Study, summarise_games
 from geo_patrol.studies.study_agents import join_versions
-from geo_patrol.studies.study_file import Factor, StudyScenario, in_words
 
 MAX_ROWS = 200
 """Rows of the table of cells."""
@@ -67,7 +69,7 @@ def study_page(study: Study, figures: Sequence[NamedFigure], narrow: Sequence[Na
         warnings=study.warnings,
         rows=[_row(study, *place) for place in places[:MAX_ROWS]],
         columns=_COLUMNS,
-        is_asked=any(question.kind != "ranking" for question in plan.file.question),
+        is_asked=plan.varies_further,
         places=len(places),
         unfolded=UNFOLDED_ROWS,
         failures=list(dict.fromkeys(failure.message for failure in study.failures)),

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
@@ -26,7 +26,7 @@ from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.base.errors import ConfigError, show
 from geo_patrol.base.files import atomic_write
 from geo_patrol.base.versions import __version__
-from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config, resolve_value
+from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config
 from geo_patrol.config.toml_files import is_relative, parse_overrides, value_text
 from geo_patrol.evaluation.campaign import Campaign, FolderError, Journal, digest_files, read_plan, read_seed, warm_up
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves
@@ -35,36 +35,23 @@ from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
 from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile, wilson_interval
 from geo_patrol.game.notation import read_reasons
-from geo_patrol.studies.questions import (
+from geo_patrol.studies.answers import (
     GAME,
     MEASURES,
     RATES,
-    Answered,
-    Request,
-    answer_questions,
-    answer_rows,
-    compare_games,
-    expect_games,
-    level_rows,
-    measure_games,
-    question_cells,
-)
-from geo_patrol.studies.study_agents import Seats, StudyAgents, describe_changes, join_versions, version_columns
-from geo_patrol.studies.study_file import (
-    MAX_CELLS,
     Cell,
-    RankingQuestion,
-    StudyFile,
-    StudyPlan,
-    WorthQuestion,
-    column_values,
-    expand_keys,
-    parse_study,
-    parse_variations,
-    plan_study,
-    read_study_file,
-    short_pair,
+    Estimate,
+    Pair,
+    Request,
+    StudyGames,
+    compare_games,
+    measure_games,
 )
+from geo_patrol.studies.factors import MAX_CELLS, column_type, expand_keys, parse_variations, short_pair
+from geo_patrol.studies.plan import Question, StudyFile, StudyPlan, plan_study
+from geo_patrol.studies.questions import Answered, answer_questions
+from geo_patrol.studies.study_agents import Seats, StudyAgents, describe_changes, join_versions, version_columns
+from geo_patrol.studies.study_file import parse_study, read_study_file
 
 STUDY = "study.json"
 """What a folder's study is, without the files that it was made of."""
@@ -75,7 +62,6 @@ CURVE_TURNS = 200
 
 TABLES = ("results", "curves", "answers", "levels")
 Table: TypeAlias = Literal["results", "curves", "answers", "levels"]
-_Pair: TypeAlias = tuple[str, str]
 
 
 # Blocks of games
@@ -86,7 +72,7 @@ class _Block:
     """Consecutive games of a cell and a pair of agents; ``key`` is a digest of what they depend on."""
 
     cell: Cell
-    pair: _Pair
+    pair: Pair
     seed: int
     index: int
     num_pairs: int
@@ -99,7 +85,7 @@ class _Block:
 
 @dataclass(frozen=True)
 class _PlayedBlock:
-    games: NDArray[np.void]
+    games: StudyGames
     curve: NDArray[np.int32]
     failures: tuple[Failure, ...]
 
@@ -185,13 +171,13 @@ class _Player:
         self.plan, self.agents, self.move_time = plan, StudyAgents(plan, seats), move_time
         self._journal, self._campaign = journal, campaign
         self._asked = dict[str, int]()
-        self._most: dict[tuple[int, str, _Pair], int] = {}
+        self._most: dict[tuple[int, str, Pair], int] = {}
         self.config = lru_cache(maxsize=64)(plan.config)
         self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
         self._played: dict[str, _PlayedBlock] = {} if journal is None else dict(journal.read(_parse_record))
 
-    def play(self, requests: Sequence[Request], remaining: int = 0) -> list[NDArray[np.void]]:
+    def play(self, requests: Sequence[Request], remaining: int = 0) -> list[StudyGames]:
         """Return the games of every request, see ``questions.Source``."""
         for cell, pair, games, seed in requests:
             if seed == self.plan.file.seed:
@@ -251,7 +237,7 @@ class _Player:
         config = self.plan.scenarios[cell.scenario].config
         return [(key, value) for key, value in cell.overrides if current_value(config, key) != value]
 
-    def games_asked(self, cell: Cell, pair: _Pair) -> int:
+    def games_asked(self, cell: Cell, pair: Pair) -> int:
         """Return the most games with the study's own seed that were asked for in a cell."""
         return self._most.get((cell.scenario, json.dumps(self._replaced(cell)), pair), 0)
 
@@ -292,7 +278,7 @@ class Study:
     """
 
     plan: StudyPlan
-    games: Mapping[tuple[int, int], NDArray[np.void]]
+    games: Mapping[tuple[int, int], StudyGames]
     curves: Mapping[tuple[int, int], NDArray[np.int64]]
     answered: tuple[Answered, ...]
     failures: tuple[Failure, ...] = ()
@@ -328,7 +314,7 @@ class Study:
             lines += [f"{short_pair(pair)}: {text}"] if text else []
         return lines
 
-    def places(self) -> Iterator[tuple[int, Cell, int, _Pair]]:
+    def places(self) -> Iterator[tuple[int, Cell, int, Pair]]:
         """Yield the index of every cell, the cell, the index of every pair of agents, and the pair."""
         for number, cell in enumerate(self.plan.cells):
             for index, pair in enumerate(self.plan.file.agents):
@@ -357,9 +343,9 @@ class Study:
 
     def _rows(self, table: Table) -> Iterator[dict[str, Any]]:
         if table == "answers":
-            yield from answer_rows(self.plan, self.answered, self.stamp)
+            yield from self._answer_rows()
         elif table == "levels":
-            yield from level_rows(self.plan, self.answered, self.stamp)
+            yield from self._level_rows()
         elif table == "curves":
             for place in self.places():
                 yield from self._curve_rows(*place)
@@ -371,10 +357,10 @@ class Study:
             raise ValueError(f"table must be {', '.join(map(repr, TABLES))}, got {table!r}")
 
     @cached_property
-    def _factor_values(self) -> list[tuple[Any, ...]]:
-        """The values of the factors in every cell, each factor's of one type."""
-        columns = list(zip(*(cell.values for cell in self.plan.cells), strict=True))
-        return list(zip(*map(column_values, columns), strict=True)) if columns else [() for _ in self.plan.cells]
+    def _factor_types(self) -> dict[str, Callable[[Any], Any]]:
+        """What makes the values of each factor those of a column."""
+        columns = zip(*(cell.values for cell in self.plan.cells), strict=True)
+        return dict(zip(self.plan.file.factors, map(column_type, columns), strict=True))
 
     def to_frame(self, table: Table = "results") -> Any:
         """Return a table as a ``pandas.DataFrame``, see ``rows``.
@@ -400,7 +386,7 @@ class Study:
             "failures": [asdict(failure) for failure in self.failures],
         }
 
-    def _to_dict(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
+    def _to_dict(self, number: int, cell: Cell, index: int, pair: Pair) -> dict[str, Any]:
         games = self.games[number, index]
         found = {measure: summarise_games(games, measure, ()) for measure in MEASURES}
         return {
@@ -413,40 +399,95 @@ class Study:
             **{measure: [each["mean"], each["low"], each["high"]] for measure, each in found.items()},
         }
 
-    def _where(self, number: int, cell: Cell, index: int, pair: _Pair) -> dict[str, Any]:
-        scenario, versions = self.plan.scenarios[cell.scenario], self.versions.get((number, index), ("", ""))
+    def _where(self, cell: Cell, pair: Pair, versions: tuple[str, str]) -> dict[str, Any]:
+        """Return the columns that say where something was found."""
+        scenario, values = self.plan.scenarios[cell.scenario], cell.values or (None,) * len(self._factor_types)
         return {
-            "title": self.plan.file.title,
             "scenario": scenario.name,
             "config": scenario.source,
             "overrides": self.plan.overrides(cell),
-            **dict(zip(self.plan.file.factors, self._factor_values[number], strict=True)),
+            **{
+                name: None if value is None else convert(value)
+                for (name, convert), value in zip(self._factor_types.items(), values, strict=True)
+            },
             "alpha": pair[0],
             "bravo": pair[1],
             **version_columns(versions),
         }
 
+    def _cell_columns(self, number: int, cell: Cell, index: int, pair: Pair) -> dict[str, Any]:
+        versions = self.versions.get((number, index), ("", ""))
+        return {"title": self.plan.file.title, **self._where(cell, pair, versions)}
+
     def _result_rows(
-        self, number: int, cell: Cell, index: int, pair: _Pair, measures: Sequence[str]
+        self, number: int, cell: Cell, index: int, pair: Pair, measures: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        games, where, stamp = self.games[number, index], self._where(number, cell, index, pair), self.stamp
+        games, where, stamp = self.games[number, index], self._cell_columns(number, cell, index, pair), self.stamp
         for measure in measures:
             yield {**where, "measure": measure, **summarise_games(games, measure, self.plan.file.quantiles), **stamp}
 
-    def _curve_rows(self, number: int, cell: Cell, index: int, pair: _Pair) -> Iterator[dict[str, Any]]:
+    def _curve_rows(self, number: int, cell: Cell, index: int, pair: Pair) -> Iterator[dict[str, Any]]:
         curve = self.curves.get((number, index))
         if curve is None:
             return
-        games, where, stamp = len(self.games[number, index]), self._where(number, cell, index, pair), self.stamp
+        games, where = len(self.games[number, index]), self._cell_columns(number, cell, index, pair)
         for turn, counts in enumerate(curve[:CURVE_TURNS], start=1):
             means = dict(zip(CURVE, (counts / games).tolist(), strict=True))
-            yield {**where, "turn": turn, "games": games, **means, **stamp}
+            yield {**where, "turn": turn, "games": games, **means, **self.stamp}
+
+    def _answers(self) -> Iterator[tuple[dict[str, Any], Question, Estimate]]:
+        """Yield every answer with its question and the columns that say what it is about."""
+        for number, answered in enumerate(self.answered, start=1):
+            about = {"question": number, "kind": answered.question.kind, "title": answered.title}
+            for answer in answered.answers:
+                where = self._where(answer.cell, answer.pair, answer.versions)
+                yield {**about, **where, "subject": answer.subject}, answered.question, answer
+
+    def _answer_rows(self) -> Iterator[dict[str, Any]]:
+        for where, question, answer in self._answers():
+            low, high = answer.interval or (None, None)
+            answer_low, answer_high = answer.answer_interval or (None, None)
+            yield {
+                **where,
+                "statistic": answer.statistic,
+                "measure": question.measured,
+                "rate": getattr(question, "rate", None),  # which thresholds ask for
+                "answer": answer.answer,
+                "answer_low": answer_low,
+                "answer_high": answer_high,
+                "estimate": answer.estimate,
+                "low": _finite(low),
+                "high": _finite(high),
+                "games": answer.games,
+                "text": answer.text,
+                **self.stamp,
+            }
+
+    def _level_rows(self) -> Iterator[dict[str, Any]]:
+        played = [(where, question, level) for where, question, answer in self._answers() for level in answer.levels]
+        convert = column_type([level.value for *_, level in played])
+        for where, question, level in played:
+            yield {
+                **where,
+                **version_columns(level.versions),
+                "measure": question.measured,
+                "value": convert(level.value),
+                "games": level.games,
+                "rate": level.rate,
+                "low": level.interval[0],
+                "high": level.interval[1],
+                **self.stamp,
+            }
+
+
+def _finite(end: float | None) -> float | None:
+    return end if end is not None and math.isfinite(end) else None
 
 
 _ILLEGAL = ("alpha illegal orders", "bravo illegal orders")
 
 
-def _values_of(games: NDArray[np.void], measure: str) -> NDArray[np.float64]:
+def _values_of(games: StudyGames, measure: str) -> NDArray[np.float64]:
     if measure in _ILLEGAL:
         return np.asarray(games["illegal_orders"][:, _ILLEGAL.index(measure)], np.float64)
     if measure.startswith("ended: "):
@@ -462,7 +503,7 @@ def is_rate(measure: str) -> bool:
     return measure in RATES or measure.startswith("ended: ")
 
 
-def summarise_games(games: NDArray[np.void], measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
+def summarise_games(games: StudyGames, measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
     """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure.
 
     A rate has no quantiles; a single game has no standard deviation, and but for rates no interval.
@@ -540,24 +581,13 @@ def _run(plan: StudyPlan, seats: Seats | None, folder: Path | str | None, option
 
 def check_questions(plan: StudyPlan) -> None:
     """Build the configurations that questions ask about, so that a wrong value is found before anything is played."""
-    places = len(question_cells(plan)) * len(plan.file.agents) * len(plan.file.question)
+    places = len(plan.asked_cells) * len(plan.file.agents) * len(plan.file.question)
     if places > MAX_CELLS:
         raise ConfigError(
             f"the questions are asked {places:,} times, for every cell and pair of agents; {MAX_CELLS:,} are allowed"
         )
     for question in plan.file.question:
-        for scenario in plan.scenarios:
-            if isinstance(question, WorthQuestion):
-                for _, keys, value in question.of:
-                    changed = {key: resolve_value(scenario.config, key, value) for key in expand_keys(keys)}
-                    load_config(scenario.config, changed)
-            elif not isinstance(question, RankingQuestion):
-                name, factor = question.factor
-                if name in plan.file.factors:
-                    raise ConfigError(f"{name} is a factor of the study and what a question searches: choose one")
-                levels = factor.levels(scenario.config)
-                for level in (levels[0], levels[-1]):
-                    load_config(scenario.config, factor.overrides(scenario.config, level))
+        question.check_plan(plan)
 
 
 def _saved(plan: StudyPlan) -> dict[str, Any]:
@@ -647,8 +677,9 @@ def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: flo
             list(campaign.play([player.chunk(0, block)], warms_up=False))
             seconds += (time.perf_counter() - start) / block.games
     count = len(plan.cells) * len(plan.file.agents) * plan.file.games
-    questions = [expect_games(plan, question) for question in plan.file.question]
-    expected, most = (count + sum(each[i] for each in questions) for i in range(2))
+    asked = len(plan.asked_cells) * len(plan.file.agents)
+    questions = [question.expected for question in plan.file.question]
+    expected, most = (count + asked * sum(each[i] for each in questions) for i in range(2))
     workers = check_processes(processes)
     each = seconds / len(plan.file.agents) / workers
     return StudyCost(len(plan.cells), count, expected, most, expected * each, workers)
@@ -696,7 +727,7 @@ def play_sweep(
 
 
 def plan_sweep(
-    agents: _Pair, vary: Sequence[str], config: ConfigSource, overrides: Sequence[str], games: int, seed: int
+    agents: Pair, vary: Sequence[str], config: ConfigSource, overrides: Sequence[str], games: int, seed: int
 ) -> StudyPlan:
     """Return the study that a sweep is the short form of, see ``play_sweep``."""
     factors, (first, second) = parse_variations(vary), agents
@@ -893,14 +924,12 @@ def _what_does_not_fit(first: Study, second: Study, scenarios: Mapping[int, int]
     return f"none has the same values of {', '.join(first.plan.file.factors)}"
 
 
-def _is_paired(first: Study, second: Study, agents: tuple[_Pair, _Pair]) -> bool:
+def _is_paired(first: Study, second: Study, agents: tuple[Pair, Pair]) -> bool:
     swaps = [alpha == bravo for alpha, bravo in agents]
     return first.plan.file.seed == second.plan.file.seed and swaps[0] == swaps[1]
 
 
-def _compare(
-    before: NDArray[np.void], after: NDArray[np.void], measure: str, *, is_paired: bool
-) -> dict[str, float | int]:
+def _compare(before: StudyGames, after: StudyGames, measure: str, *, is_paired: bool) -> dict[str, float | int]:
     """Return both means, their difference with its interval, and of how many games they are."""
     if is_paired:
         size = min(len(before), len(after))

@@ -8,9 +8,10 @@ from geo_patrol.agents.protocol import Agent
 from geo_patrol.agents.registry import fix_network, read_networks
 from geo_patrol.base.sides import SIDES
 from geo_patrol.evaluation.campaign import agent_version
-from geo_patrol.studies.study_file import Cell, StudyPlan, short_pair
+from geo_patrol.studies.answers import Cell, Pair
+from geo_patrol.studies.factors import short_pair
+from geo_patrol.studies.plan import StudyPlan
 
-Pair: TypeAlias = tuple[str, str]
 Seats: TypeAlias = Mapping[Pair, tuple[str | Agent, str | Agent]]
 """The agents of every pair of names."""
 _MAX_LISTED = 6

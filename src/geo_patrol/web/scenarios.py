@@ -19,8 +19,9 @@ from geo_patrol.config.toml_files import (
     set_value,
     write_toml,
 )
+from geo_patrol.studies.plan import plan_study
 from geo_patrol.studies.study import check_questions
-from geo_patrol.studies.study_file import parse_study, plan_study
+from geo_patrol.studies.study_file import parse_study
 from geo_patrol.web import requests
 from geo_patrol.web.protocol import ProtocolError, Screen
 from geo_patrol.web.records import scenario_record

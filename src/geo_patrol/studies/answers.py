@@ -1,0 +1,265 @@
+"""What questions ask for and what they are answered with: games of cells, their measures, and estimates."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.evaluation.results import DRAW
+from geo_patrol.evaluation.statistics import paired_interval
+
+GAME = np.dtype(
+    [
+        ("winner", np.int8),  # 0 alpha, 1 bravo, -1 a draw
+        ("scores", np.int32, 2),  # final points of alpha and bravo
+        ("turns", np.int32),  # turns played, the last one included
+        ("reasons", np.int32),  # bits that ``notation.read_reasons`` reads
+        ("illegal_orders", np.int32, 2),  # of alpha and bravo
+    ]
+)
+"""What is kept of a game of a study."""
+
+StudyGames: TypeAlias = NDArray[np.void]
+"""Records of layout ``GAME``."""
+Pair: TypeAlias = tuple[str, str]
+"""The names of the agents that play alpha and bravo."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A scenario with values of the factors: what a number of games of every pair is played in.
+
+    Attributes:
+        scenario: the index of the scenario.
+        values: the values of the factors, in their order.
+        overrides: keys and what replaces the scenario's values.
+    """
+
+    scenario: int
+    values: tuple[Any, ...]
+    overrides: tuple[tuple[str, Any], ...]
+
+    def __hash__(self) -> int:
+        return hash((self.scenario, *(key for key, _ in self.overrides)))  # values may be lists, which have no hash
+
+
+# Measures
+
+
+RateMeasure: TypeAlias = Literal["alpha wins", "bravo wins", "draws"]
+Measure: TypeAlias = Literal["alpha wins", "bravo wins", "draws", "alpha score", "bravo score", "margin", "turns"]
+RATES = ("alpha wins", "bravo wins", "draws")
+MEASURES = (*RATES, "alpha score", "bravo score", "margin", "turns")
+BALANCE = "alpha wins, a draw counting half"
+"""The measure of fairness: its mean is one half where both sides win equally often."""
+
+
+class MeasureWords(NamedTuple):
+    """A measure in words.
+
+    Attributes:
+        noun: what is counted, on the axis of a figure.
+        unit: of differences.
+        share: what a change raises or lowers.
+        same: what is said of no difference.
+        change: of a difference: a template of ``size`` and ``more``.
+        more, less: what ``more`` is.
+        reached, missed: of a rate that is reached or not: templates of ``rate``.
+    """
+
+    noun: str
+    unit: str
+    share: str
+    same: str
+    change: str
+    more: str = "more"
+    less: str = "less"
+    reached: str = ""
+    missed: str = ""
+
+    def difference(self, difference: float) -> str:
+        """Return a difference as a sentence: "alpha wins 4.0 percentage points less"."""
+        if difference == 0:
+            return self.same
+        size = abs(difference)
+        text = f"{100 * size:.1f}" if self.unit == "percentage points" else f"{size:.2f}"
+        return self.change.format(size=text, more=self.more if difference > 0 else self.less)
+
+
+def _wins_in_words(side: str) -> MeasureWords:
+    return MeasureWords(
+        noun=f"games that {side} wins",
+        unit="percentage points",
+        share=f"the share of games that {side} wins",
+        same=f"{side} wins as often",
+        change=f"{side} wins {{size}} percentage points {{more}}",
+        reached=f"{side} wins at least {{rate}} of the games",
+        missed=f"{side} does not reach {{rate}}",
+    )
+
+
+def _score_in_words(side: str) -> MeasureWords:
+    return MeasureWords(
+        noun=f"{side}'s points",
+        unit="points",
+        share=f"{side}'s score",
+        same=f"{side} scores the same",
+        change=f"{side} scores {{size}} {{more}}",
+    )
+
+
+WORDS = {
+    "alpha wins": _wins_in_words("alpha"),
+    "bravo wins": _wins_in_words("bravo"),
+    "draws": MeasureWords(
+        noun="games that are drawn",
+        unit="percentage points",
+        share="the share of draws",
+        same="as many draws",
+        change="{size} percentage points {more} draws",
+        reached="at least {rate} of the games are draws",
+        missed="draws do not reach {rate}",
+    ),
+    "alpha score": _score_in_words("alpha"),
+    "bravo score": _score_in_words("bravo"),
+    "margin": MeasureWords(
+        noun="the margin",
+        unit="points",
+        share="the margin",
+        same="the margin is the same",
+        change="the margin is {size} {more}",
+        more="larger",
+        less="smaller",
+    ),
+    "turns": MeasureWords(
+        noun="turns",
+        unit="turns",
+        share="the number of turns",
+        same="games last as long",
+        change="games last {size} turns {more}",
+        more="longer",
+    ),
+    BALANCE: _wins_in_words("alpha")._replace(noun="games that alpha wins, a draw counting half"),
+}
+"""The measures in words."""
+
+
+def measure_games(games: StudyGames, measure: str) -> NDArray[np.float64]:
+    """Return the value of a measure in every game."""
+    winner, scores = games["winner"], games["scores"].astype(np.float64)
+    match measure:
+        case "alpha wins" | "bravo wins":
+            values = winner == MEASURES.index(measure)
+        case "draws":
+            values = winner == DRAW
+        case "alpha score" | "bravo score":
+            values = scores[:, int(measure == "bravo score")]
+        case "margin":
+            values = scores[:, 0] - scores[:, 1]
+        case "turns":
+            values = games["turns"]
+        case _:
+            assert measure == BALANCE
+            values = (winner == 0) + 0.5 * (winner == DRAW)
+    return np.asarray(values, np.float64)
+
+
+def compare_games(before: StudyGames, after: StudyGames, measure: str) -> tuple[float, float, float]:
+    """Return the mean difference of a measure between games that share seeds, one by one, with its 95% interval."""
+    values = measure_games(after, measure) - measure_games(before, measure)
+    return paired_interval(values, is_rate=measure in RATES)
+
+
+def difference_text(measure: str, difference: float) -> str:
+    """Return a difference for people; of rates in percentage points."""
+    return f"{100 * difference:+z.1f}" if measure in RATES else f"{difference:+z.2f}"
+
+
+# Requests
+
+
+class Request(NamedTuple):
+    """Games that a question needs: the first ones of a cell and a pair of agents with a seed."""
+
+    cell: Cell
+    pair: Pair
+    games: int
+    seed: int
+
+
+class Wanted(NamedTuple):
+    """What a question needs next."""
+
+    requests: list[Request]
+    remaining: int = 0
+    """How many games it is expected to need after these."""
+
+
+class Source(Protocol):
+    """Plays games, or knows them already."""
+
+    def play(self, requests: Sequence[Request], remaining: int = 0) -> list[StudyGames]:
+        """Return the games of every request."""
+
+
+# Answers
+
+
+@dataclass(frozen=True)
+class PlayedLevel:
+    """A value that a search looked at.
+
+    Attributes:
+        value: of the factor.
+        position: where it lies on an axis.
+        games: how many were played there.
+        rate: share of them.
+        interval: its 95% interval.
+        versions: what played alpha and bravo beyond their names, see ``StudyAgents.versions``.
+    """
+
+    value: Any
+    position: float
+    games: int
+    rate: float
+    interval: tuple[float, float]
+    versions: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An answer to a question, for one pair of agents and one cell.
+
+    Attributes:
+        subject: what it is about: a factor or a change.
+        statistic: what was estimated.
+        cell: where.
+        pair: who played alpha and bravo.
+        estimate: a number, None if there is none.
+        interval: its 95% interval; an end is infinite where the values that were looked at do not bound it.
+        answer: the answer in a few words, such as "6".
+        games: games that it is from.
+        text: the answer as a sentence.
+        levels: what a search looked at, in the order of the axis.
+        answer_interval: the ends of the 95% interval of the answer, as texts; None if there is none.
+        versions: what played alpha and bravo beyond their names where no value was searched.
+    """
+
+    subject: str
+    statistic: str
+    cell: Cell
+    pair: Pair
+    estimate: float | None
+    interval: tuple[float, float] | None
+    answer: str
+    games: int
+    text: str
+    levels: tuple[PlayedLevel, ...] = ()
+    answer_interval: tuple[str, str] | None = None
+    versions: tuple[str, str] = ("", "")
+
+
+Asking: TypeAlias = Generator[Wanted, list[StudyGames], list[Estimate]]
+"""A question that is asked: yields what it needs next and is sent the games, until it returns its answers."""
