@@ -11,7 +11,7 @@ from geo_patrol import (
 )
 from geo_patrol.config import schema
 from geo_patrol.config.presets import current_value
-from geo_patrol.config.toml_files import Range, flatten, parse_overrides
+from geo_patrol.config.toml_files import Choice, Range, flatten, parse_overrides
 
 OVERRIDES = [
     ("trun_limit", 50, "trun_limit = 50: there is no such key; did you mean turn_limit?"),
@@ -175,6 +175,12 @@ def test_configuration_with_a_missing_key(key):
             "alpha.odds.shoot=+10%",
             "alpha.odds.shoot = '+10%': it is relative, and the value is no number but [0.8, 0.4]",
         ),
+        (
+            "alpha.odds.shoot=[+0.1, 0.2]",
+            "override alpha.odds.shoot: numbers in a list or a table must have no sign, got",
+        ),
+        ("alpha.hva.fuel={low = 40, high = +10}", "override alpha.hva.fuel: numbers in a list or a table must have no"),
+        ("alpha={hva={fuel=+10}}", "override alpha: numbers in a list or a table must have no sign"),
         ("mirror=+1", "mirror = '+1': it is relative, and the value is no number but False"),
         ("alpha.sensor_range=+1", "alpha.sensor_range must be an integer from 1 to 512, got '+1'"),
         ("alpha.hva.feul=+1", "alpha.hva.feul = '+1': there is no such key; did you mean fuel?"),
@@ -205,6 +211,14 @@ def test_an_override_that_begins_with_a_sign_is_relative(override, before, after
     ((key, _),) = flatten(dict(parse_overrides(overrides)))
     key = key.replace("both", "bravo")
     assert (current_value(load_config("case1"), key), current_value(config, key)) == (before, after)
+
+
+def test_offsets_of_a_formation_have_signs():
+    formation = load_config("case1", ["bravo.patrols.formation=[[-2, 4], [+2, 3]]"]).bravo.patrols.formation
+    assert formation == ((-2, 4), (2, 3))
+    choices = load_config("case1", ["bravo.patrols.formation={choices = [[[-2, 4]], [[+2, 3]]]}"])
+    assert choices.bravo.patrols.formation == Choice((((-2, 4),), ((2, 3),)))
+    assert load_config("case1", ['title="Case -1"']).title == "Case -1"
 
 
 def test_relative_overrides_are_relative_to_the_source_whatever_is_set_beside_them():

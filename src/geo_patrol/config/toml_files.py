@@ -168,13 +168,29 @@ def parse_setting(text: str) -> Any:
     """Read what replaces a value: a relative value, which stays a text, or what ``parse_value`` reads.
 
     Raises:
-        ValueError: it begins with a sign, as relative values do, and is none.
+        ValueError: it begins with a sign, as relative values do, and is none; or it is a list or a table of numbers with signs.
     """
     if is_relative(text):
         return text
     if text.startswith(("+", "-")):
         raise ValueError(f"a value that begins with a sign must be relative, such as +20, -1 or +10%, got {show(text)}")
+    if text.startswith(("[", "{")) and _has_signs(text):
+        raise ValueError(
+            f"numbers in a list or a table must have no sign, got {show(text)}: a relative value stands alone, for the first number"
+            " of a pair as KEY.0=+0.1"
+        )
     return parse_value(text)
+
+
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_SIGNED = re.compile(r"(?<![\w.])[+-][0-9.]")
+
+
+def _has_signs(text: str) -> bool:
+    """Return whether a list or a table holds numbers with signs, beside the offsets of a formation, which are lists in a list."""
+    text = _QUOTED.sub("", text)
+    befores = (text[: match.start()] for match in _SIGNED.finditer(text))
+    return any(before.count("[") - before.count("]") < 2 for before in befores)
 
 
 def parse_value(text: str) -> Any:
