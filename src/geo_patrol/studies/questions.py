@@ -1002,45 +1002,23 @@ def _summarise(plan: StudyPlan, question: Question, answers: Sequence[Estimate])
 def answers_differ(answers: Sequence[Estimate]) -> bool:
     """Return whether some of several estimates differ, by the intervals of their differences (Bonferroni)."""
     comparisons = math.comb(len(answers), 2)
-    for first, second in itertools.combinations(answers, 2):
-        beyond = _end_beyond(first), _end_beyond(second)
-        if any(beyond):  # it has no place among the values: it differs from what has one, with certainty on that side
-            if beyond[0] != beyond[1] and (
-                all(beyond) or _is_bounded(first, beyond[1]) or _is_bounded(second, beyond[0])
-            ):
-                return True
-            continue
-        one, other = _bounded_estimate(first), _bounded_estimate(second)
-        if one is None or other is None:
-            if (one is None) != (other is None):  # no value is fair for one of them
-                return True
-            continue
-        _, low, high = difference_interval(one, other, comparisons)
-        if low > 0 or high < 0:
-            return True
-    return False
+    return any(_differ(one, other, comparisons) for one, other in itertools.combinations(answers, 2))
 
 
-def _end_beyond(answer: Estimate) -> float:
-    """Return the end of the values beyond which an answer lies with certainty, as an infinite number; 0 if it does not."""
-    low, high = answer.interval or (0.0, 0.0)
-    return low if low == high and math.isinf(low) else 0.0
+def _differ(first: Estimate, second: Estimate, comparisons: int) -> bool:
+    if first.interval is None or second.interval is None:  # no value is fair
+        return first.interval != second.interval
+    intervals = first.interval, second.interval
+    if any(low == high and math.isinf(low) for low, high in intervals):  # it certainly lies beyond the values
+        return max(low for low, _ in intervals) > min(high for _, high in intervals)
+    _, low, high = difference_interval(_bounded(first), _bounded(second), comparisons)
+    return low > 0 or high < 0
 
 
-def _is_bounded(answer: Estimate, end: float) -> bool:
-    """Return whether an answer lies before an end of the values, an infinite number, with certainty; False for 0."""
-    if answer.interval is None or not end:
-        return False
-    return math.isfinite(answer.interval[1] if end > 0 else answer.interval[0])
-
-
-def _bounded_estimate(answer: Estimate) -> tuple[float, float, float] | None:
+def _bounded(answer: Estimate) -> tuple[float, float, float]:
     """Return an estimate with its interval; one beyond the values that were looked at is put at the finite end of it."""
-    if answer.interval is None:
-        return None
-    low, high = answer.interval
+    low, high = answer.interval or (-math.inf, math.inf)
     estimate = answer.estimate
     if estimate is None:
-        finite = [end for end in (low, high) if math.isfinite(end)]
-        estimate = finite[0] if finite else 0.0
+        estimate = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
     return estimate, min(low, estimate), max(high, estimate)

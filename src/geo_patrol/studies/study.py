@@ -23,17 +23,17 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name
-from geo_patrol.base.errors import ConfigError, show
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.base.files import atomic_write
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config
-from geo_patrol.config.toml_files import is_relative, parse_overrides, value_text
+from geo_patrol.config.toml_files import parse_overrides
 from geo_patrol.evaluation.campaign import Campaign, FolderError, Journal, digest_files, read_plan, read_seed, warm_up
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves
 from geo_patrol.evaluation.executors import WorkerOptions, check_processes
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
-from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile, wilson_interval
+from geo_patrol.evaluation.statistics import student_quantile, wilson_interval
 from geo_patrol.game.notation import read_reasons
 from geo_patrol.studies.answers import (
     GAME,
@@ -44,10 +44,9 @@ from geo_patrol.studies.answers import (
     Pair,
     Request,
     StudyGames,
-    compare_games,
     measure_games,
 )
-from geo_patrol.studies.factors import MAX_CELLS, column_type, expand_keys, parse_variations, short_pair
+from geo_patrol.studies.factors import MAX_CELLS, column_type, parse_variations, short_pair
 from geo_patrol.studies.plan import Question, StudyFile, StudyPlan, plan_study
 from geo_patrol.studies.questions import Answered, answer_questions
 from geo_patrol.studies.study_agents import Seats, StudyAgents, describe_changes, join_versions, version_columns
@@ -745,214 +744,3 @@ def plan_sweep(
         }
     )
     return plan_study(file, Path.cwd(), configs=[base])
-
-
-# Comparisons
-
-
-def compare_studies(first: Study, second: Study, measures: Sequence[str] = MEASURES) -> list[dict[str, Any]]:
-    """Return the differences of two studies, the second less the first, by the names of columns.
-
-    Cells are aligned by scenario and values of the factors, pairs of agents by name. Scenarios, or pairs, of which no name
-    occurs in both studies are aligned by their places in the files. Where the seeds are the same, and the same agent plays both
-    sides in both studies or in none, differences are paired game by game: both means are of the games that both have. Otherwise
-    they are of all games.
-
-    Raises:
-        ConfigError: the studies vary different factors, or have no cell in common.
-    """
-    scenarios, pairs = _align_scenarios(first, second), _align(first.plan.file.agents, second.plan.file.agents)
-    names = _check_same_factors(first.plan, second.plan)
-    places: dict[tuple[Any, ...], int] = {}  # a design may have a cell several times, with the same games
-    for number, cell in enumerate(second.plan.cells):
-        places.setdefault((cell.scenario, *map(value_text, _values_in_order(second.plan, cell, names))), number)
-    rows, seen = [], set[tuple[Any, ...]]()
-    for number, cell in enumerate(first.plan.cells):
-        values = _values_in_order(first.plan, cell, names)
-        key = (scenarios.get(cell.scenario), *map(value_text, values))
-        if key not in places or key in seen:
-            continue
-        seen.add(key)
-        where = {
-            "scenario": first.plan.scenarios[cell.scenario].name,
-            **dict(zip(names, values, strict=True)),
-        }
-        for index, other in pairs.items():
-            agents = first.plan.file.agents[index], second.plan.file.agents[other]
-            games = first.games[number, index], second.games[places[key], other]
-            is_paired = _is_paired(first, second, agents)
-            rows += [
-                {
-                    **where,
-                    "alpha": agents[0][0],
-                    "bravo": agents[0][1],
-                    "other_alpha": agents[1][0],
-                    "other_bravo": agents[1][1],
-                    "measure": measure,
-                    **_compare(*games, measure, is_paired=is_paired),
-                    "paired": is_paired,
-                    "first_study": first.digest,
-                    "second_study": second.digest,
-                    "geo_patrol": __version__,
-                }
-                for measure in measures
-            ]
-    if not rows:
-        raise ConfigError(
-            f"the two studies have no cell in common: {_what_does_not_fit(first, second, scenarios, pairs)}"
-        )
-    return rows
-
-
-def compare_settings(first: Study, second: Study) -> list[str]:
-    """Return in what two studies that are compared differ, beside what they vary, as lines such as "bravo.patrols.ammo: 1 → 2"."""
-    lines = [
-        f"{name}: {getattr(first.plan.file, name)} → {getattr(second.plan.file, name)}"
-        for name in ("seed", "games")
-        if getattr(first.plan.file, name) != getattr(second.plan.file, name)
-    ]
-    agents = first.plan.file.agents, second.plan.file.agents
-    lines += [
-        f"agents: {' / '.join(agents[0][i])} → {' / '.join(agents[1][j])}"
-        for i, j in _align(*agents).items()
-        if agents[0][i] != agents[1][j]
-    ]
-    for agents_of, others, name in ((*agents, "first"), (*reversed(agents), "second")):
-        aligned = _align(agents_of, others)
-        lines += [
-            f"agents only in the {name}: {' / '.join(pair)}" for i, pair in enumerate(agents_of) if i not in aligned
-        ]
-    # What relative values are relative to may differ, so that cells with the same values are different scenarios.
-    varied = {
-        key
-        for factor in first.plan.file.factors.values()
-        if not any(map(is_relative, factor.values or (factor.low,)))
-        for key in expand_keys(factor.keys)
-    }
-    for i, j in _align_scenarios(first, second).items():
-        before, after = first.plan.scenarios[i], second.plan.scenarios[j]
-        where = f"{before.name}: " if len(first.plan.scenarios) > 1 else ""
-        if before.source != after.source:
-            lines.append(f"{where}config: {before.source} → {after.source}")
-        keys = {key for each in (before, after) for key, _ in _flatten(each.config.to_dict())}
-        for key in sorted(keys - {"title", "description"}):
-            old, new = (current_value(each.config, key) for each in (before, after))
-            if old != new and not any(f"{key}.".startswith(f"{each}.") for each in varied):
-                shown = ("none" if each is None else value_text(each) for each in (old, new))
-                lines.append(f"{where}{key}: {' → '.join(shown)}")
-    for study, other, name in ((first, second, "first"), (second, first, "second")):
-        missing = len(study.plan.cells) - _count_shared(study, other)
-        if missing:
-            lines.append(f"{missing:,} of {len(study.plan.cells):,} cells of the {name} study are not in the other one")
-    return lines
-
-
-def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _align(first: Sequence[Any], second: Sequence[Any]) -> dict[int, int]:
-    """Return the places of names in a second list, by those in a first."""
-    named = {i: list(second).index(name) for i, name in enumerate(first) if name in second}
-    return named or ({i: i for i in range(len(first))} if len(first) == len(second) else {})
-
-
-def _align_scenarios(first: Study, second: Study) -> dict[int, int]:
-    return _align([each.name for each in first.plan.scenarios], [each.name for each in second.plan.scenarios])
-
-
-def _values_in_order(plan: StudyPlan, cell: Cell, names: Sequence[str]) -> list[Any]:
-    """Return the values of factors in a cell, in an order of their names."""
-    values = dict(zip(plan.file.factors, cell.values, strict=True))
-    return [values[name] for name in names]
-
-
-def _check_same_factors(first: StudyPlan, second: StudyPlan) -> list[str]:
-    """Return the names of the factors that two studies vary.
-
-    Raises:
-        ConfigError: they vary different ones.
-    """
-    one, other = (
-        {name: sorted(expand_keys(factor.keys)) for name, factor in plan.file.factors.items()}
-        for plan in (first, second)
-    )
-    if one != other:
-        different = [
-            f"only the {which} varies {', '.join(names)}"
-            for which, mine, theirs in (("first", one, other), ("second", other, one))
-            if (names := [name for name in mine if mine[name] != theirs.get(name)])
-        ]
-        raise ConfigError(f"studies are compared that vary the same factors: {'; '.join(different)}")
-    return list(first.file.factors)
-
-
-def _count_shared(study: Study, other: Study) -> int:
-    """Return the number of cells of a study that another one has as well."""
-    names, scenarios = list(study.plan.file.factors), _align_scenarios(study, other)
-    theirs = {(cell.scenario, *map(value_text, _values_in_order(other.plan, cell, names))) for cell in other.plan.cells}
-    ours = (
-        (scenarios.get(cell.scenario), *map(value_text, _values_in_order(study.plan, cell, names)))
-        for cell in study.plan.cells
-    )
-    return sum(key in theirs for key in ours)
-
-
-def _what_does_not_fit(first: Study, second: Study, scenarios: Mapping[int, int], pairs: Mapping[int, int]) -> str:
-    """Return what two studies without a common cell have instead, for a message."""
-    if not scenarios or not pairs:
-        what = "agents" if scenarios else "scenarios"
-        names = [
-            [" / ".join(pair) for pair in study.plan.file.agents]
-            if scenarios
-            else [each.name for each in study.plan.scenarios]
-            for study in (first, second)
-        ]
-        return f"{what} are {show(', '.join(names[0]))} and {show(', '.join(names[1]))}"
-    for name in first.plan.file.factors:
-        values = [
-            list(dict.fromkeys(value_text(_values_in_order(study.plan, cell, [name])[0]) for cell in study.plan.cells))
-            for study in (first, second)
-        ]
-        if not set(values[0]) & set(values[1]):
-            texts = [", ".join(each[:8]) + (", ..." if len(each) > 8 else "") for each in values]
-            return f"{name} is {texts[0]} in the first and {texts[1]} in the second"
-    return f"none has the same values of {', '.join(first.plan.file.factors)}"
-
-
-def _is_paired(first: Study, second: Study, agents: tuple[Pair, Pair]) -> bool:
-    swaps = [alpha == bravo for alpha, bravo in agents]
-    return first.plan.file.seed == second.plan.file.seed and swaps[0] == swaps[1]
-
-
-def _compare(before: StudyGames, after: StudyGames, measure: str, *, is_paired: bool) -> dict[str, float | int]:
-    """Return both means, their difference with its interval, and of how many games they are."""
-    if is_paired:
-        size = min(len(before), len(after))
-        before, after = before[:size], after[:size]
-        difference = compare_games(before, after, measure)
-    else:
-        difference = _independent(measure_games(before, measure), measure_games(after, measure), measure)
-    return {
-        "first": float(measure_games(before, measure).mean()),
-        "second": float(measure_games(after, measure).mean()),
-        "first_games": len(before),
-        "second_games": len(after),
-        **dict(zip(("difference", "low", "high"), difference, strict=True)),
-    }
-
-
-def _independent(before: NDArray[np.float64], after: NDArray[np.float64], measure: str) -> tuple[float, float, float]:
-    """Return the difference of two independent means: of rates with Newcombe's interval, else with Welch's and the smaller number of degrees."""
-    if is_rate(measure):
-        return newcombe_interval((round(before.sum()), len(before)), (round(after.sum()), len(after)))
-    mean = float(after.mean() - before.mean())
-    if min(len(before), len(after)) == 1:
-        return mean, -math.inf, math.inf
-    variance = sum(float(values.var(ddof=1)) / len(values) for values in (before, after))
-    margin = student_quantile(0.95, min(len(before), len(after)) - 1) * variance**0.5
-    return mean, mean - margin, mean + margin
