@@ -202,12 +202,10 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
             groups[run.method].append(run)
     if not groups:
         return False
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    from geo_patrol.evaluation.figures import new_figure, save_figure, series_style, style_axes
 
-    mpl.rcParams["svg.hashsalt"] = "geo_patrol"
-    rows = -(-len(groups) // 3)
-    figure = Figure(figsize=(8, 0.5 + 2.2 * rows), layout="constrained")
+    rows, blue = -(-len(groups) // 3), series_style(0)["color"]
+    figure = new_figure(8, 0.5 + 2.2 * rows)
     panels = figure.subplots(rows, 3, sharex=True, sharey=True, squeeze=False).flat
     for (method, members), axes in zip(sorted(groups.items()), panels, strict=False):
         curves = [[point for point in run.curve if EXPLOITABILITY in point] for run in members]
@@ -216,16 +214,16 @@ def draw(runs: Sequence[Run], path: Path) -> bool:
         scores = np.array([[point[EXPLOITABILITY] for point in each] for each in points])
         estimates, low, high = np.array([interquartile_mean(each) for each in scores.tolist()]).T
         axes.plot(steps, scores, color="0.6", linewidth=0.8)
-        axes.plot(steps, estimates, color="tab:blue", marker=".")
-        axes.fill_between(steps, low, high, color="tab:blue", alpha=0.15)
+        axes.plot(steps, estimates, color=blue, marker=".")
+        axes.fill_between(steps, low, high, color=blue, alpha=0.15)
+        style_axes(axes)
         axes.set(title=f"{method}, {len(members)} seeds", ylim=(0, 1.02))
         axes.tick_params(labelbottom=True)  # the panel below may be empty
-        axes.grid(alpha=0.3)
     for axes in panels:
         axes.set_axis_off()
     figure.supxlabel("million environment steps", fontsize="medium")
     figure.supylabel("exact exploitability", fontsize="medium")
-    figure.savefig(path, metadata={"Date": None})
+    save_figure(path.with_suffix(""), figure, [path.suffix])
     return True
 
 

@@ -263,9 +263,9 @@ def ranking(
     prints_all: _All = False,
 ) -> None:
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
-    from geo_patrol.studies.factors import parse_ranges
+    from geo_patrol.studies.factors import parse_factors
 
-    factors = parse_ranges(vary)
+    factors = parse_factors(vary, "kept")
     if len(factors) < 2:
         raise InputError(f"--vary must be given for at least two factors, got {', '.join(factors)}")
     design = {
@@ -280,9 +280,9 @@ def ranking(
 
 
 def _factor(vary: str) -> dict[str, Any]:
-    from geo_patrol.studies.factors import parse_range
+    from geo_patrol.studies.factors import parse_factors
 
-    return dict([parse_range(vary, is_search=True)])
+    return parse_factors([vary], "searched")
 
 
 def _plan_question(

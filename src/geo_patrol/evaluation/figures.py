@@ -154,6 +154,27 @@ def draw_legend(figure: "Figure", axis: Any) -> None:
         figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=SIZE)
 
 
+def draw_intervals(
+    axis: Any, names: Sequence[str], rows: Any, estimates: Any, intervals: Any, index: int = 0, label: str = ""
+) -> None:
+    """Plot estimates with their intervals one below the other, those of one of several series.
+
+    Args:
+        axis: where to draw.
+        names: of the rows, the topmost first.
+        rows: of every estimate, perhaps between two whole ones.
+        estimates: (estimates,).
+        intervals: (estimates, 2), both ends.
+        index: of the series.
+        label: of the series, for a legend.
+    """
+    margins = np.abs(np.reshape(intervals, (-1, 2)).T - estimates)
+    style = series_style(index) | {"linestyle": "none", "markersize": 4.5, "capsize": 2.5}
+    axis.errorbar(estimates, rows, xerr=margins, label=label, **style)
+    axis.set_yticks(range(len(names)), names, parse_math=False)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+
+
 def draw_heat(
     axis: Any, rates: Any, rows: Sequence[str], columns: Sequence[str], texts: Any = None, size: float = 8
 ) -> None:
@@ -217,18 +238,14 @@ def tournament_figure(tournament: Tournament) -> "Figure":
     size = len(names)
     figure = new_figure(5.5 + 0.75 * size + 2, 2.2 + 0.45 * size)
     left, right = figure.subplots(1, 2, width_ratios=[4, 2 + 0.75 * size])
-    elo = ratings.elo[order]
-    margin = np.abs(ratings.intervals[order].T - elo)
-    left.errorbar(elo, range(size), xerr=margin, fmt="o", capsize=4, color="tab:blue")
-    left.set_yticks(range(size), [names[agent] for agent in order])
-    left.set_ylim(size - 0.5, -0.5)
-    left.grid(axis="x", alpha=0.4)
-    left.set_xlabel("Elo, 95% intervals")
+    ordered = [names[agent] for agent in order]
+    style_axes(left, "Elo, 95% intervals")
+    draw_intervals(left, ordered, range(size), ratings.elo[order], ratings.intervals[order])
     left.set_title("ratings")
     counts = tournament.counts[np.ix_(order, order)]
     games = counts.sum(axis=2)
     rates = np.where(games > 0, counts[:, :, 0] / np.maximum(games, 1), np.nan)
-    draw_heat(right, rates, [names[agent] for agent in order], [names[agent] for agent in order])
+    draw_heat(right, rates, ordered, ordered)
     right.set_xlabel("bravo")
     right.set_ylabel("alpha")
     right.set_title("win rate of alpha")

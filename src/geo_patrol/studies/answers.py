@@ -1,5 +1,7 @@
 """What questions ask for and what they are answered with: games of cells, their measures, and estimates."""
 
+import itertools
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -8,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.statistics import paired_interval
+from geo_patrol.evaluation.statistics import difference_interval, paired_interval
 
 GAME = np.dtype(
     [
@@ -263,3 +265,28 @@ class Estimate:
 
 Asking: TypeAlias = Generator[Wanted, list[StudyGames], list[Estimate]]
 """A question that is asked: yields what it needs next and is sent the games, until it returns its answers."""
+
+
+def answers_differ(answers: Sequence[Estimate]) -> bool:
+    """Return whether some of several estimates differ, by the intervals of their differences (Bonferroni)."""
+    comparisons = math.comb(len(answers), 2)
+    return any(_differ(one, other, comparisons) for one, other in itertools.combinations(answers, 2))
+
+
+def _differ(first: Estimate, second: Estimate, comparisons: int) -> bool:
+    if first.interval is None or second.interval is None:  # no value is fair
+        return first.interval != second.interval
+    intervals = first.interval, second.interval
+    if any(low == high and math.isinf(low) for low, high in intervals):  # it certainly lies beyond the values
+        return max(low for low, _ in intervals) > min(high for _, high in intervals)
+    _, low, high = difference_interval(_bounded(first), _bounded(second), comparisons)
+    return low > 0 or high < 0
+
+
+def _bounded(answer: Estimate) -> tuple[float, float, float]:
+    """Return an estimate with its interval; one beyond the values that were looked at is put at the finite end of it."""
+    low, high = answer.interval or (-math.inf, math.inf)
+    estimate = answer.estimate
+    if estimate is None:
+        estimate = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
+    return estimate, min(low, estimate), max(high, estimate)

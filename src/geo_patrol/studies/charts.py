@@ -9,6 +9,7 @@ from geo_patrol.evaluation.figures import (
     GREY,
     LABEL_SIZE,
     MAX_PANELS,
+    draw_intervals,
     draw_legend,
     grid_figure,
     new_figure,
@@ -124,12 +125,9 @@ def draw_effects(
             mine = {name: answer for name, answer in answers if answer.pair == pair and name in names}
             rows = [names.index(name) + 0.5 * (index + 0.5 - pairs / 2) / pairs for name in mine]
             effects = scale * np.array([answer.estimate or 0.0 for answer in mine.values()])
-            ends = scale * np.array([answer.interval or (0.0, 0.0) for answer in mine.values()]).reshape(-1, 2).T
-            style = series_style(index) | {"linestyle": "none", "markersize": 4.5}
-            axis.errorbar(effects, rows, xerr=np.abs(ends - effects), capsize=2.5, label=pair_name(pair), **style)
+            ends = scale * np.array([answer.interval or (0.0, 0.0) for answer in mine.values()])
+            draw_intervals(axis, texts, rows, effects, ends, index, pair_name(pair))
         style_axes(axis, wrap_text(label, 0.55 * width, LABEL_SIZE))
-        axis.set_yticks(range(len(names)), texts)
-        axis.set_ylim(len(names) - 0.5, -0.5)
         if from_zero:
             axis.set_xlim(left=0)
         if len(shown) > 1:

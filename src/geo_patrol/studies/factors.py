@@ -4,11 +4,10 @@ A factor is a key of the configuration, or several that are linked. Values may b
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from math import prod
-from typing import Annotated, Any, NamedTuple, Self, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,77 +130,42 @@ def _expand(piece: str) -> Iterator[str]:
         yield steps.value(steps.low + i * step)
 
 
-def parse_variation(text: str) -> tuple[str, "Factor"]:
-    """Parse ``key=values``, as in ``--vary``, see ``parse_values``.
+def parse_factors(vary: Sequence[str], ranges: Literal["listed", "kept", "searched"] = "listed") -> dict[str, "Factor"]:
+    """Parse texts ``key=values``, as those of ``--vary``, see ``parse_values``.
 
-    Raises:
-        ConfigError: it cannot be parsed.
-    """
-    key, sign, listed = map(str.strip, text.partition("="))
-    if not sign or not key or not listed:
-        raise ConfigError(
-            f"vary must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80, got {show(text)}"
-        )
-    try:
-        return key, Factor(keys=(key,), values=check_values(parse_values(listed)))
-    except ValueError as error:
-        raise ConfigError(f"vary {show(text)}: {error}") from None
-
-
-def parse_variations(vary: Sequence[str]) -> dict[str, "Factor"]:
-    """Parse the variations of a sweep.
-
-    Raises:
-        ConfigError: one cannot be parsed, a key occurs twice, or there are too many cells.
-    """
-    if not vary:
-        raise ConfigError("nothing is varied: vary must have at least one key=values, such as bravo.patrols.ammo=0..4")
-    factors = _by_key(map(parse_variation, vary))
-    cells = prod(len(factor.values or ()) for factor in factors.values())
-    if cells > MAX_CELLS:
-        raise ConfigError(f"the values vary in {cells:,} ways; {MAX_CELLS:,} are allowed")
-    return factors
-
-
-def parse_ranges(vary: Sequence[str]) -> dict[str, "Factor"]:
-    """Parse the factors of a ranking, see ``parse_range``.
+    Args:
+        vary: the texts.
+        ranges: what ``low..high`` is: "listed", all values in steps of 1; "kept", a range; "searched", a range unless both ends
+            are whole numbers.
 
     Raises:
         ConfigError: one cannot be parsed, or a key occurs twice.
     """
-    return _by_key(map(parse_range, vary))
-
-
-def _by_key(parsed: "Iterable[tuple[str, Factor]]") -> dict[str, "Factor"]:
     factors: dict[str, Factor] = {}
-    for key, factor in parsed:
+    for text in vary:
+        key, _, listed = map(str.strip, text.partition("="))
+        if not key or not listed:
+            raise ConfigError(
+                f"vary must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80, got {show(text)}"
+            )
         if key in factors:
             raise ConfigError(f"vary {key}: it is there twice; all its values belong together")
-        factors[key] = factor
+        try:
+            is_listed = ranges == "listed" or (ranges == "searched" and "." not in listed.replace("..", ""))
+            factors[key] = _parse_factor(key, listed, is_listed=is_listed)
+        except ValueError as error:
+            raise ConfigError(f"vary {show(text)}: {error}") from None
     return factors
 
 
-def parse_range(text: str, *, is_search: bool = False) -> tuple[str, "Factor"]:
-    """Parse ``key=low..high``, a range of numbers; or values, see ``parse_variation``.
-
-    Args:
-        text: the text.
-        is_search: whether whole numbers are all values of the range rather than its ends.
-
-    Raises:
-        ConfigError: it cannot be parsed.
-    """
-    key, _, listed = map(str.strip, text.partition("="))
-    try:
-        steps = _read_range(listed)
-    except ValueError as error:
-        raise ConfigError(f"vary {show(text)}: {error}") from None
-    if steps is None or steps.step is not None or (is_search and "." not in listed.replace("..", "")):
-        return parse_variation(text)
+def _parse_factor(key: str, listed: str, *, is_listed: bool) -> "Factor":
+    steps = _read_range(listed)
+    if is_listed or steps is None or steps.step is not None:
+        return Factor(keys=(key,), values=check_values(parse_values(listed)))
     if not steps.low < steps.high:
-        raise ConfigError(f"vary {show(text)}: {listed}: the smaller end comes first")
+        raise ValueError(f"{listed}: the smaller end comes first")
     low, high = (parse_setting(steps.value(end)) for end in (steps.low, steps.high))
-    return key, Factor(keys=(key,), low=low, high=high)
+    return Factor(keys=(key,), low=low, high=high)
 
 
 def check_values(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -5,12 +5,12 @@ values that replace those of a scenario.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from geo_patrol.base.errors import ConfigError, optional_import, show
 from geo_patrol.config.presets import load_config, resolve_overrides
 from geo_patrol.config.schema import GameConfig, wrong, wrong_key
 from geo_patrol.config.toml_files import preset_names, to_toml, value_text
-from geo_patrol.studies.answers import BALANCE, Asking, Cell, Estimate, Pair, Request
+from geo_patrol.studies.answers import BALANCE, Asking, Cell, Estimate, Pair, Request, answers_differ
 from geo_patrol.studies.factors import MAX_CELLS, MORRIS_LEVELS, Factor, Name, Settings, Table, in_words, short_pair
 
 if TYPE_CHECKING:
@@ -83,6 +83,20 @@ class Place:
         return Estimate(subject, statistic, self.cell, self.pair, versions=self.versions(self.cell), **found)
 
 
+class Compared(NamedTuple):
+    """What is compared of an answer.
+
+    Attributes:
+        topic: what the answers are about that are compared with each other.
+        agreed: what pairs of agents agree on whose answers are alike.
+        listed: the answer as one of several.
+    """
+
+    topic: str
+    agreed: str
+    listed: str
+
+
 class Question(Table):
     """A question of a study, asked in every place. Each kind is a class of ``questions``: its keys in a file, what it plays, and how its answers are told and drawn.
 
@@ -125,20 +139,12 @@ class Question(Table):
         """Return the figure of the answers, so many inches wide, with its caption."""
 
     @abstractmethod
-    def topic(self, answer: Estimate) -> str | None:
-        """Return about what the answers of several pairs of agents are compared; None of an answer that is not."""
+    def compared(self, answer: Estimate) -> Compared | None:
+        """Return what is compared of an answer between pairs of agents; None of an answer that is not."""
 
-    @abstractmethod
-    def agreed(self, answer: Estimate) -> str:
-        """Return what pairs of agents agree on whose answers are alike."""
-
-    def listed(self, answer: Estimate) -> str:
-        """Return an answer as one of several that are listed."""
-        return self.agreed(answer)
-
-    @abstractmethod
     def differ(self, answers: Sequence[Estimate]) -> bool:
         """Return whether answers that are not alike differ by more than chance."""
+        return answers_differ(answers)
 
     @property
     def heading(self) -> str:
@@ -151,20 +157,31 @@ class Question(Table):
         measure: str = getattr(self, "measure", BALANCE)
         return measure
 
+    def summarise(self, plan: "StudyPlan", answers: Sequence[Estimate]) -> Iterator[str]:
+        """Yield whether the pairs of agents agree, in a sentence for each cell and topic; none for a single pair."""
+        groups: dict[tuple[str, str], list[Estimate]] = {}
+        for answer in answers:
+            compared = self.compared(answer)
+            if compared is not None:
+                groups.setdefault((plan.describe(answer.cell), compared.topic), []).append(answer)
+        several = len({where for where, _ in groups}) > 1
+        for (where, _), group in groups.items():
+            if len(group) > 1:
+                yield f"{where}: {self.compare(group)}" if several and where else self.compare(group)
+
     def compare(self, answers: Sequence[Estimate]) -> str:
-        """Return whether the pairs of agents agree, in a sentence; "" for a single pair."""
-        if len(answers) < 2:
-            return ""
-        agreed = {self.agreed(answer) for answer in answers}
-        if len(agreed) == 1:
+        """Return whether several pairs of agents agree, in a sentence."""
+        found = list(filter(None, map(self.compared, answers)))
+        if len({each.agreed for each in found}) == 1:
             said = self.agreement
         else:
             said = self.difference if self.differ(answers) else self.chance
+        pairs = (f"{each.listed} with {short_pair(answer.pair)}" for each, answer in zip(found, answers, strict=True))
         return said.format(
             everybody="both pairs of agents" if len(answers) == 2 else f"all {len(answers)} pairs of agents",
             subject=answers[0].subject,
-            agreed=agreed.pop(),
-            listed="; ".join(f"{self.listed(answer)} with {short_pair(answer.pair)}" for answer in answers),
+            agreed=found[0].agreed,
+            listed="; ".join(pairs),
         )
 
 

@@ -58,6 +58,7 @@ from geo_patrol.studies.factors import (
 from geo_patrol.studies.plan import (
     MAX_FACTORS,
     MAX_GAMES,
+    Compared,
     Design,
     DesignKind,
     Place,
@@ -119,17 +120,10 @@ class SearchQuestion(Question):
             for level in (levels[0], levels[-1]):
                 load_config(scenario.config, factor.overrides(scenario.config, level))
 
-    def topic(self, answer: Estimate) -> str | None:
+    def compared(self, answer: Estimate) -> Compared | None:
         """Compare the answers of searches, not those of new games that check them."""
-        return answer.subject if answer.levels else None
-
-    def agreed(self, answer: Estimate) -> str:
-        """Return the answer, such as "6"."""
-        return answer.answer
-
-    def differ(self, answers: Sequence[Estimate]) -> bool:
-        """Test the differences between the places that were found."""
-        return answers_differ(answers)
+        is_check = answer.statistic == BALANCE
+        return None if is_check else Compared(answer.subject, answer.answer, answer.answer)
 
     def draw(self, plan: StudyPlan, answers: Sequence[Estimate], width: float) -> "tuple[Figure, str]":
         """Draw the rates at the values that were looked at."""
@@ -621,23 +615,12 @@ class WorthQuestion(Question):
             answer_interval=(least + unit, most + unit),
         )
 
-    def topic(self, answer: Estimate) -> str | None:
-        """Compare what pairs of agents say of the same change."""
-        return answer.subject
-
-    def agreed(self, answer: Estimate) -> str:
-        """Return which way the change goes, if that is clear."""
+    def compared(self, answer: Estimate) -> Compared | None:
+        """Compare which way each change goes, if that is clear."""
         low, high = answer.interval or (-math.inf, math.inf)
         verb = "raises" if low > 0 else "lowers" if high < 0 else "does not clearly change"
-        return f"{verb} {WORDS[self.measure].share}"
-
-    def listed(self, answer: Estimate) -> str:
-        """Return the difference as a sentence."""
-        return WORDS[self.measure].difference(answer.estimate or 0)
-
-    def differ(self, answers: Sequence[Estimate]) -> bool:
-        """Test the differences between the effects."""
-        return answers_differ(answers)
+        words = WORDS[self.measure]
+        return Compared(answer.subject, f"{verb} {words.share}", words.difference(answer.estimate or 0))
 
     def draw(self, plan: StudyPlan, answers: Sequence[Estimate], width: float) -> "tuple[Figure, str]":
         """Draw the difference that every change makes."""
@@ -782,14 +765,10 @@ class RankingQuestion(Question):
             ends = None if margin is None else (estimate - margin, estimate + margin)
             yield place.answer(effect.name, statistic, estimate=estimate, interval=ends, text="", **common)
 
-    def topic(self, answer: Estimate) -> str | None:
+    def compared(self, answer: Estimate) -> Compared | None:
         """Compare the factors that matter most."""
-        is_first = answer.answer == "1" and answer.text and answer.subject
-        return "" if is_first else None
-
-    def agreed(self, answer: Estimate) -> str:
-        """Return the factor."""
-        return in_words(answer.subject)
+        factor = in_words(answer.subject)
+        return Compared("", factor, factor) if answer.answer == "1" and answer.text else None
 
     def differ(self, answers: Sequence[Estimate]) -> bool:
         """Return whether each of the factors certainly is the first."""
@@ -963,10 +942,11 @@ def answer_questions(
     ]
     askings = [question.ask(place) for question in plan.file.question for place in places]
     found = iter(_play_together(askings, source, remaining))
-    return tuple(
-        _summarise(plan, question, [answer for _ in places for answer in next(found)])
-        for question in plan.file.question
-    )
+    answered = []
+    for question in plan.file.question:
+        answers = tuple(answer for _ in places for answer in next(found))
+        answered.append(Answered(question, answers, tuple(question.summarise(plan, answers))))
+    return tuple(answered)
 
 
 def _play_together(askings: Sequence[Asking], source: Source, remaining: int) -> list[list[Estimate]]:
@@ -985,40 +965,3 @@ def _play_together(askings: Sequence[Asking], source: Source, remaining: int) ->
         played = iter(source.play(requests, later) if requests else ())
         sent = {number: [next(played) for _ in each.requests] for number, each in wanted.items()}
     return answers
-
-
-def _summarise(plan: StudyPlan, question: Question, answers: Sequence[Estimate]) -> Answered:
-    groups: dict[tuple[str, str], list[Estimate]] = {}
-    for answer in answers:
-        topic = question.topic(answer)
-        if topic is not None:
-            groups.setdefault((plan.describe(answer.cell), topic), []).append(answer)
-    several = len({where for where, _ in groups}) > 1
-    compared = [(where, question.compare(group)) for (where, _), group in groups.items()]
-    sentences = [f"{where}: {said}" if several and where else said for where, said in compared if said]
-    return Answered(question, tuple(answers), tuple(sentences))
-
-
-def answers_differ(answers: Sequence[Estimate]) -> bool:
-    """Return whether some of several estimates differ, by the intervals of their differences (Bonferroni)."""
-    comparisons = math.comb(len(answers), 2)
-    return any(_differ(one, other, comparisons) for one, other in itertools.combinations(answers, 2))
-
-
-def _differ(first: Estimate, second: Estimate, comparisons: int) -> bool:
-    if first.interval is None or second.interval is None:  # no value is fair
-        return first.interval != second.interval
-    intervals = first.interval, second.interval
-    if any(low == high and math.isinf(low) for low, high in intervals):  # it certainly lies beyond the values
-        return max(low for low, _ in intervals) > min(high for _, high in intervals)
-    _, low, high = difference_interval(_bounded(first), _bounded(second), comparisons)
-    return low > 0 or high < 0
-
-
-def _bounded(answer: Estimate) -> tuple[float, float, float]:
-    """Return an estimate with its interval; one beyond the values that were looked at is put at the finite end of it."""
-    low, high = answer.interval or (-math.inf, math.inf)
-    estimate = answer.estimate
-    if estimate is None:
-        estimate = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
-    return estimate, min(low, estimate), max(high, estimate)

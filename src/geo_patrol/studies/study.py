@@ -46,7 +46,7 @@ from geo_patrol.studies.answers import (
     StudyGames,
     measure_games,
 )
-from geo_patrol.studies.factors import MAX_CELLS, column_type, parse_variations, short_pair
+from geo_patrol.studies.factors import MAX_CELLS, column_type, parse_factors, short_pair
 from geo_patrol.studies.plan import Question, StudyFile, StudyPlan, plan_study
 from geo_patrol.studies.questions import Answered, answer_questions
 from geo_patrol.studies.study_agents import Seats, StudyAgents, describe_changes, join_versions, version_columns
@@ -729,7 +729,9 @@ def plan_sweep(
     agents: Pair, vary: Sequence[str], config: ConfigSource, overrides: Sequence[str], games: int, seed: int
 ) -> StudyPlan:
     """Return the study that a sweep is the short form of, see ``play_sweep``."""
-    factors, (first, second) = parse_variations(vary), agents
+    if not vary:
+        raise ConfigError("nothing is varied: vary must have at least one key=values, such as bravo.patrols.ammo=0..4")
+    factors, (first, second) = parse_factors(vary), agents
     count = check_games(games)
     base = load_config(config)
     file = StudyFile.model_validate(
