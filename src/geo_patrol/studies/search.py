@@ -1,4 +1,4 @@
-"""A sequential search for the place on an axis at which a rate is reached."""
+"""A sequential search for the place on an axis at which a rate is reached, and what is known when it has ended."""
 
 import itertools
 import math
@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.base.errors import optional_import
-from geo_patrol.evaluation.statistics import normal_quantile
+from geo_patrol.config.toml_files import value_text
+from geo_patrol.evaluation.statistics import normal_quantile, share_interval
+from geo_patrol.studies.answers import PlayedLevel
+from geo_patrol.studies.factors import positions_of, with_unit
+from geo_patrol.studies.study_agents import join_versions
 
 
 class Crossing(NamedTuple):
@@ -339,3 +343,181 @@ def differ(outcomes: Sequence[NDArray[np.float64]]) -> bool:
         if abs(mean) > z * math.sqrt((squares - mean**2) / (common + 2)):
             return True
     return False
+
+
+# What is known of a search that has ended
+
+
+class Plateau(NamedTuple):
+    """Neighbouring levels at which the rate cannot be told from the one that is asked for.
+
+    Attributes:
+        levels: two or more.
+        is_flat: whether no two of them can be told apart, either.
+    """
+
+    levels: tuple[PlayedLevel, ...]
+    is_flat: bool
+
+    def describe(self, subject: str, rate: str) -> str:
+        """Return what is known of it, as a clause: "from 1 to 8 the rate is 79.5 to 80.2%, ..."."""
+        first, *_, last = (value_text(level.value) for level in self.levels)
+        flat = ", and no two of these values can be told apart" if self.is_flat else ""
+        return (
+            f"from {first} to {last} {subject} is {span_text(self.levels)}, nowhere clearly different from {rate}{flat}"
+        )
+
+
+class Finding:
+    """A search that is finished: where the rate is crossed, and what sentences say of it.
+
+    Args:
+        search: the search.
+        levels: the values that it could choose from.
+        rate: what was searched for.
+
+    Attributes:
+        crossing: the place with its 95% interval, on the axis that is turned so that the rate falls.
+        place: the place on the axis of the factor; infinite beyond its ends.
+        ends: of its 95% interval.
+        played: what was looked at, in the order of the axis.
+        plateau: the levels that leave the place open, if there are such.
+    """
+
+    def __init__(self, search: ThresholdSearch, levels: Sequence[Any], rate: float) -> None:
+        self.search, self.levels = search, levels
+        self.positions = positions_of(levels)
+        self.crossing = search.locate()
+        self.place: float = search.turn(self.crossing.estimate)
+        self.ends: tuple[float, float] = tuple(sorted(map(search.turn, self.crossing[1:])))
+        self.played = tuple(self._played_level(number) for number in sorted(search.outcomes))
+        self.plateau = self._find_plateau(rate)
+
+    def _played_level(self, number: int) -> PlayedLevel:
+        outcomes, versions = self.search.outcomes[number], self.search.players.get(number, ("", ""))
+        value, position, rate = self.levels[number], float(self.positions[number]), float(outcomes.mean())
+        return PlayedLevel(value, position, len(outcomes), rate, share_interval(outcomes), versions)
+
+    def _find_plateau(self, rate: float) -> Plateau | None:
+        """Return the levels beside the crossing that cannot be told from it, where they leave it open; None where they do not.
+
+        It is open where they reach an end of the axis, or cover more than half of it.
+        """
+        near = [level.interval[0] <= rate <= level.interval[1] for level in self.played]
+        runs = [
+            [level for level, _ in group]
+            for key, group in itertools.groupby(zip(self.played, near, strict=True), lambda each: each[1])
+            if key
+        ]
+        if not runs:
+            return None
+        place = self.place
+        run = min(runs, key=lambda run: max(run[0].position - place, place - run[-1].position, 0.0))
+        span = run[-1].position - run[0].position
+        reaches_end = run[0] is self.played[0] or run[-1] is self.played[-1]
+        if len(run) < 2 or not (reaches_end or span > (self.positions[-1] - self.positions[0]) / 2):
+            return None
+        numbers = sorted(self.search.outcomes)[self.played.index(run[0]) : self.played.index(run[-1]) + 1]
+        return Plateau(tuple(run), not differ([self.search.outcomes[number] for number in numbers]))
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether an answer is one of the levels, rather than a place between them."""
+        return is_discrete(self.levels)
+
+    @property
+    def estimate(self) -> float | None:
+        """The place; None beyond the ends of the axis."""
+        return self.place if math.isfinite(self.place) else None
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals of a place the games support: a unit of the last one is less than a fifth of its interval."""
+        first, last = self.positions[0], self.positions[-1]
+        width = float(np.ptp(np.clip(self.ends, first, last))) or float(last - first) / 100 or 1.0
+        return min(max(-math.floor(math.log10(width / 5)), 0), 9)
+
+    @property
+    def span(self) -> str:
+        """The values that were looked at: "from 1 to 8"."""
+        return f"from {value_text(self.levels[0])} to {value_text(self.levels[-1])}"
+
+    @property
+    def place_text(self) -> str:
+        """The place with its interval: "7.08 (6.89 to 7.19)"."""
+        low, high = (f"{end:.{self.decimals}f}" if math.isfinite(end) else "beyond" for end in self.ends)
+        return f"{self.place:.{self.decimals}f} ({low} to {high})"
+
+    @property
+    def jump_text(self) -> str:
+        """Between which values the rate is crossed because another network takes over."""
+        sides = [
+            f"{self.rate_text(level)} ({join_versions(self.search.players[level])})" for level in self.search.jump or ()
+        ]
+        return f"it is crossed where another network takes over, so nothing is interpolated: {' and '.join(sides)}"
+
+    @property
+    def dips_text(self) -> str:
+        """The rates at the levels that contradict a single crossing, such as "88.8% at 4 and 88.5% at 5"; "" without any."""
+        found = list(map(self.rate_text, self.search.dips))
+        if len(found) > _MAX_DIPS:
+            return f"{', '.join(found[:_MAX_DIPS])} and at {len(found) - _MAX_DIPS:,} more"
+        return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+
+    def rate_text(self, number: int) -> str:
+        """Return the rate at a level: "88.8% at 4"."""
+        return f"{float(self.search.outcomes[number].mean()):.1%} at {value_text(self.levels[number])}"
+
+    def value_at(self, place: float) -> Any:
+        """Return a value of the factor for a place between levels, in digits that the games support."""
+        inside = np.clip(round(place, self.decimals), self.positions[0], self.positions[-1])
+        return with_unit(float(inside), self.levels[0])
+
+    def last_value(self, place: float) -> str:
+        """Return the last value before a place of the turned axis; "none" before the first."""
+        turned = np.sort(self.search.turn(self.positions))
+        if not self.is_discrete:
+            return "none" if place == -math.inf else value_text(self.value_at(self.search.turn(min(place, turned[-1]))))
+        number = int(np.searchsorted(turned, place + 1e-9, "right")) - 1
+        ordered = list(self.levels) if self.search.falls else list(self.levels)[::-1]
+        return "none" if number < 0 else value_text(ordered[number])
+
+    def nearest_value(self, place: float) -> str:
+        """Return the value that is nearest to a place."""
+        inside = float(np.clip(place, self.positions[0], self.positions[-1]))
+        if self.is_discrete:
+            return value_text(self.levels[int(np.abs(self.positions - inside).argmin())])
+        return value_text(self.value_at(inside))
+
+    def bounds_around(self, value: Any) -> tuple[str, str]:
+        """Return the values that are nearest to the ends of the interval, one of them moved where a value lies beyond it."""
+        least, most = map(self.nearest_value, self.ends)
+        if not self.is_discrete:
+            return least, most
+        texts = list(map(value_text, self.levels))
+        first, number, last = (texts.index(text) for text in (least, value_text(value), most))
+        return texts[min(first, number)], texts[max(last, number)]
+
+    def fairest(self) -> Any:
+        """Return the value at which the rate is nearest to one half: a level, or a place between them."""
+        if math.isfinite(self.place) and not self.is_discrete and self.search.jump is None:
+            return self.value_at(self.place)
+        numbers = sorted(self.search.outcomes)
+        means = np.interp(self.positions, self.positions[numbers], [level.rate for level in self.played])
+        after = int(np.searchsorted(self.positions, np.clip(self.place, self.positions[0], self.positions[-1])))
+        beside = self.search.jump or np.clip([after - 1, after], 0, len(self.levels) - 1).tolist()
+        return self.levels[min(beside, key=lambda level: (abs(means[level] - 0.5), level))]
+
+
+_MAX_DIPS = 8
+
+
+def is_discrete(levels: Sequence[Any]) -> bool:
+    """Return whether an answer is one of the levels, rather than a place between them."""
+    return len(levels) < 3 or not all(isinstance(level, float) for level in levels)
+
+
+def span_text(levels: Sequence[PlayedLevel]) -> str:
+    """Return the rates of levels, or one if they look the same: "49.8 to 50.2%"."""
+    low, high = (f"{100 * f(level.rate for level in levels):.1f}" for f in (min, max))
+    return f"{high}%" if low == high else f"{low} to {high}%"
