@@ -383,6 +383,15 @@ def test_elementary_effects_of_a_linear_function():
     assert effects[0].others["mean effect"][0] == pytest.approx(-5)
 
 
+@pytest.mark.parametrize(("kind", "others"), [("morris", 2), ("saltelli", 1)])
+def test_no_factor_matters_where_nothing_changes(kind, others):
+    pytest.importorskip("SALib")
+    design = Design.make(kind, ANGLE, 8, seed=1)
+    for effect in rank_factors(design, np.full(len(design.units), 0.3)):
+        assert (effect.effect, effect.margin) == (0, 0)
+        assert [value for value, _ in effect.others.values()] == [0] * others
+
+
 def test_effects_are_over_the_whole_range_that_was_played():
     pytest.importorskip("SALib")
     key = "bravo.patrols.count"

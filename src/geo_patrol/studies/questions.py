@@ -656,13 +656,6 @@ def rank_factors(
     with optional_import("study"):
         from SALib.analyze import morris, sobol  # noqa: PLC0415 - an extra
     is_morris, names = design.kind == "morris", design.names
-    if np.ptp(values) == 0:
-        nothing: Mapping[str, tuple[float, float | None]] = (
-            {"mean effect": (0.0, None), "spread of effects": (0.0, None)}
-            if is_morris
-            else {"first-order index": (0.0, 0.0)}
-        )
-        return [FactorEffect(name, 0.0, 0.0, nothing) for name in names]
     options = {"num_resamples": RESAMPLES, "conf_level": 0.95, "seed": design.seed % 2**32}
     effects = []
     if is_morris:
@@ -675,9 +668,13 @@ def rank_factors(
             others = {"mean effect": (mean, None), "spread of effects": (spread, None)}
             effects.append(FactorEffect(name, effect, margin, others))
     else:
-        found = sobol.analyze(design.problem, values, calc_second_order=False, **options)
+        keys = ("ST", "ST_conf", "S1", "S1_conf")
+        if np.ptp(values) == 0:  # shares of no variance are no numbers
+            found = dict.fromkeys(keys, np.zeros(len(names)))
+        else:
+            found = sobol.analyze(design.problem, values, calc_second_order=False, **options)
         for k, name in enumerate(names):
-            effect, margin, first, first_margin = (float(found[key][k]) for key in ("ST", "ST_conf", "S1", "S1_conf"))
+            effect, margin, first, first_margin = (float(found[key][k]) for key in keys)
             effects.append(FactorEffect(name, effect, margin, {"first-order index": (first, first_margin)}))
     return sorted(effects, key=lambda effect: -effect.effect)
 
