@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+import textwrap
 
 import pytest
 from typer.testing import CliRunner
@@ -215,25 +216,20 @@ def test_questions_are_commands_too(arguments, text):
     assert text in ran.stdout
 
 
-def test_games_are_a_column_where_rows_have_other_numbers_of_them():
+def test_games_are_a_column_where_rows_have_other_numbers_of_them(tmp_path):
     """A search plays whole chunks: 256 games where an agent plays both sides, otherwise 128, beside the 200 of every cell."""
-    command = (
-        "study",
-        "threshold",
-        "--vary",
-        "turn_limit=1,2",
-        "--rate",
-        0.5,
-        "--games",
-        1000,
-        "--set",
-        "turn_limit=1",
-    )
-    ran = run(*command, "--agents", "idle", "--agents", "idle random")
+    content = """
+        title = "Turns"
+        set = { turn_limit = 1 }
+        question = [{ kind = "threshold", factor = { turn_limit = "1,2" }, rate = 0.5, games = 1000 }]
+    """
+    (tmp_path / "one.toml").write_text(f'agents = ["idle"]\n{textwrap.dedent(content)}')
+    (tmp_path / "two.toml").write_text(f'agents = ["idle", ["idle", "random"]]\n{textwrap.dedent(content)}')
+    ran = run("study", "run", tmp_path / "two.toml")
     assert re.search(r"alpha / bravo +games +alpha wins", ran.stdout)
     assert re.search(r"^idle / idle +256 ", ran.stdout, re.MULTILINE)
     assert re.search(r"^idle / random +200 ", ran.stdout, re.MULTILINE)
-    assert "games  alpha wins" not in run(*command, "--agents", "idle").stdout
+    assert "games  alpha wins" not in run("study", "run", tmp_path / "one.toml").stdout
 
 
 def test_changes_of_one_key_are_all_measured():
@@ -244,9 +240,9 @@ def test_changes_of_one_key_are_all_measured():
 
 def test_the_table_beside_an_answer_says_how_many_games_it_is_from():
     ran = run("study", "worth", *QUICK, "--change", "turn_limit=+1", "-n", 10)
-    assert "the scenario as it stands, 200 games each\n" in ran.stdout
+    assert "the scenario as it stands, 10 games each\n" in ran.stdout
     outside = ("study", "fair", "-c", "case1", "-s", "turn_limit=2", "-a", "idle", "-v", "bravo.patrols.fuel=50..56..3")
-    assert "the scenario as it stands, 200 games\n" in run(*outside, "-n", 1000, "--check", 10).stdout
+    assert "the scenario as it stands, 1,000 games\n" in run(*outside, "-n", 1000, "--check", 10).stdout
 
 
 @pytest.mark.parametrize("option", ["--csv", "--json"])

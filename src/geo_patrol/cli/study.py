@@ -79,6 +79,8 @@ _MAX_ROWS = 200
 _MAX_KEY_WIDTH = 12
 _MAX_SETTINGS = 20
 _PAIR_HEADING = "alpha / bravo"
+_CELL_GAMES = 2_000
+"""Games of the scenario as it stands that a question for itself plays beside its answer, unless it may play fewer."""
 
 
 @study.command("run", short_help="Play a study file and answer its questions.")
@@ -297,8 +299,10 @@ def _plan_question(
     from geo_patrol.config.toml_files import parse_overrides
     from geo_patrol.studies.study import load_plan
 
+    games = max(min(question.get("games", _CELL_GAMES), _CELL_GAMES), 2)
     data = {
         "title": question["kind"],
+        "games": games + games % 2,
         "config": config,
         "set": dict(parse_overrides(overrides)),
         "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
