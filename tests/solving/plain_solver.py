@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from geo_patrol import Game
+from geo_patrol.agents.protocol import CorrelatedAgent
 from geo_patrol.engine.state import MOVEMENT, NUM_SIDES
 from geo_patrol.game.game import Games
 from geo_patrol.solving.transitions import encode_side, write_positions
@@ -105,11 +106,19 @@ def equation_differences(solution, number, positions):
 
 
 def strategy(agent, game, side):
-    """Return the probabilities of all joint orders of an agent whose satellites choose independently."""
-    observation, mask = game.observation(side, agent.observation), game.action_mask(side)
-    independent = agent.order_probabilities(observation[None], mask[None])[0]
+    """Return the probabilities of all joint orders of an agent."""
+    observation, mask = game.observation(side, agent.observation)[None], game.action_mask(side)[None]
+    weights, components = np.ones((1, 1)), agent.order_probabilities(observation, mask)[:, None]
+    if isinstance(agent, CorrelatedAgent):
+        weights, components = agent.component_probabilities(observation, mask)
     return np.array(
-        [np.prod([independent[order.satellite, order.code] for order in orders]) for orders in joint_orders(game, side)]
+        [
+            sum(
+                weight * np.prod([independent[order.satellite, order.code] for order in orders])
+                for weight, independent in zip(weights[0], components[0], strict=True)
+            )
+            for orders in joint_orders(game, side)
+        ]
     )
 
 

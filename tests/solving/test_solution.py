@@ -8,6 +8,7 @@ from plain_solver import REWARDS, PlainSolver, equation_differences, plain_respo
 
 from geo_patrol import Game, load_config
 from geo_patrol.agents import make_agent
+from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.policy import MixtureAgent
 from geo_patrol.agents.solved import SolvedAgent
 from geo_patrol.base.errors import AgentError, SolvingError
@@ -114,10 +115,19 @@ def test_wrong_values_in_a_file_are_exploited(config, duel):
         board.exploitability(SolvedAgent(replace(duel, phases=duel.phases[:-2])))
 
 
-@pytest.mark.parametrize("name", ["random", "idle"])
-def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(name):
+class AllOrNone(RandomAgent):
+    """Gives random orders to all of its satellites, or to none, each with a probability that depends on the position."""
+
+    def component_probabilities(self, observations, action_masks):
+        active = 1 / (2 + observations[:, 1] % 3)
+        independent = RandomAgent().order_probabilities(observations, action_masks)
+        idle = IdleAgent().order_probabilities(observations, action_masks)
+        return np.stack([active, 1 - active], axis=1), np.stack([independent, idle], axis=1)
+
+
+@pytest.mark.parametrize("agent", [RandomAgent(), IdleAgent(), AllOrNone()], ids=["random", "idle", "all or none"])
+def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(agent):
     config = configure(SMALL["two Patrols against one"])
-    agent = make_agent(name)
     found = ExactBoard(config).exploitability(agent)
     assert found["score"].mean > 0.01
     for side in SIDES:

@@ -106,9 +106,10 @@ class PlanningAgent(Agent, Protocol):
 
 @runtime_checkable
 class ProbabilisticAgent(Agent, Protocol):
-    """A stateless agent that gives the probabilities of its orders; those of its satellites are independent.
+    """A stateless agent that gives the probabilities of its orders.
 
-    An agent whose satellites' orders depend on each other, or on what it remembers, must not have this method.
+    Those of its satellites are independent, unless it is a ``CorrelatedAgent`` too. An agent whose orders depend on what it
+    remembers must not have this method.
     """
 
     def order_probabilities(
@@ -122,6 +123,26 @@ class ProbabilisticAgent(Agent, Protocol):
 
         Returns:
             (n, 11, 28), of each satellite's orders; they sum to 1, and illegal orders have 0.
+        """
+        ...
+
+
+@runtime_checkable
+class CorrelatedAgent(ProbabilisticAgent, Protocol):
+    """An agent whose joint orders are a mixture of products over satellites: it draws a component, then each satellite's order."""
+
+    def component_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+        """Return the mixtures that ``act`` draws joint orders from.
+
+        Args:
+            observations: (n, size), as for ``act``.
+            action_masks: (n, 11, 28) int8, as for ``act``.
+
+        Returns:
+            The probabilities of k components, (n, k), which sum to 1; and those of each satellite's orders by each
+            component, (n, k, 11, 28). ``order_probabilities`` is the sum of their products.
         """
         ...
 

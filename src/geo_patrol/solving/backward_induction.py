@@ -83,13 +83,25 @@ def evaluate(matrices: Floats, objective: Objective, rows: Floats, columns: Floa
     return gap
 
 
+class OrderProbabilities(NamedTuple):
+    """Probabilities of an agent's joint orders in n positions, as alpha and as bravo: mixtures of k products over satellites."""
+
+    weights: Floats
+    """(n, 2, k), of the components of each mixture; they sum to 1."""
+    orders: Floats
+    """(n, 2, k, 11, 28), of each satellite's orders by each component."""
+
+
 @jitable
-def joint_probabilities(joint: state.IntArray, probabilities: Floats, strategy: Floats) -> None:
-    """Write the probability of each joint order, (n, 11), of satellites that choose independently, (11, 28)."""
+def joint_probabilities(joint: state.IntArray, weights: Floats, orders: Floats, strategy: Floats) -> None:
+    """Write the probability of each joint order, (n, 11), by a mixture: (k,) weights and (k, 11, 28) order probabilities."""
     for i in range(len(joint)):
-        strategy[i] = 1.0
-        for number in range(state.SATELLITES):
-            strategy[i] *= probabilities[number, joint[i, number]]
+        strategy[i] = 0.0
+        for component in range(len(weights)):
+            product = weights[component]
+            for number in range(state.SATELLITES):
+                product *= orders[component, number, joint[i, number]]
+            strategy[i] += product
 
 
 @jit
@@ -100,7 +112,7 @@ def value_movements(
     moves: tuple[Moves, Moves],
     following: Floats,
     objective: Objective,
-    probabilities: Floats,
+    probabilities: OrderProbabilities,
 ) -> tuple[Floats, float]:
     """Return the values of positions in a movement phase, (n, k), and the largest duality gap.
 
@@ -111,10 +123,11 @@ def value_movements(
         moves: moves of both sides.
         following: (configurations of alpha, of bravo, k), the values of the positions in the engagement phase.
         objective: what to compute.
-        probabilities: (n, 2, 11, 28), of the agent's orders; without rows unless the objective is ``RESPONSES``.
+        probabilities: of the agent's orders in these positions; of none unless the objective is ``RESPONSES``.
     """
     workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 1)
     count, largest = len(objective.payoffs), 0.0
+    weights, orders = probabilities
     values = np.empty((len(indices), count))
     for index in range(len(indices)):
         i, j = indices[index, state.ALPHA], indices[index, state.BRAVO]
@@ -129,8 +142,8 @@ def value_movements(
         if objective.kind == RESPONSES:
             set_position(games, board, codes[index])
             joints = joint_orders_of(games, board, workspace)
-            joint_probabilities(joints[0], probabilities[index, state.ALPHA], rows)
-            joint_probabilities(joints[1], probabilities[index, state.BRAVO], columns)
+            joint_probabilities(joints[0], weights[index, state.ALPHA], orders[index, state.ALPHA], rows)
+            joint_probabilities(joints[1], weights[index, state.BRAVO], orders[index, state.BRAVO], columns)
         largest = max(largest, evaluate(matrices, objective, rows, columns, values[index]))
     return values, largest
 
@@ -142,7 +155,7 @@ def value_engagements(
     next_codes: tuple[NDArray[np.int64], NDArray[np.int64]],
     following: Floats,
     objective: Objective,
-    probabilities: Floats,
+    probabilities: OrderProbabilities,
     transitions: state.Records,
 ) -> tuple[Floats, float]:
     """Return the values of positions in an engagement phase, (n, k), and the largest duality gap.
@@ -158,6 +171,7 @@ def value_engagements(
     """
     workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
     count, largest = len(objective.payoffs), 0.0
+    weights, orders = probabilities
     values, index = np.empty((len(codes), count)), np.zeros(state.NUM_SIDES, np.int64)
     for position in range(len(codes)):
         set_position(games, board, codes[position])
@@ -176,8 +190,8 @@ def value_engagements(
                 matrices[k, transition.row, transition.column] += transition.probability * payoff
         rows, columns = np.empty(len(joints[0])), np.empty(len(joints[1]))
         if objective.kind == RESPONSES:
-            joint_probabilities(joints[0], probabilities[position, state.ALPHA], rows)
-            joint_probabilities(joints[1], probabilities[position, state.BRAVO], columns)
+            joint_probabilities(joints[0], weights[position, state.ALPHA], orders[position, state.ALPHA], rows)
+            joint_probabilities(joints[1], weights[position, state.BRAVO], orders[position, state.BRAVO], columns)
         largest = max(largest, evaluate(matrices, objective, rows, columns, values[position]))
     return values, largest
 
@@ -200,8 +214,8 @@ _MOVES = state.RADIAL_OUT - state.NOOP + 1
 """Orders of a satellite in a movement phase, noop included."""
 
 Codes = tuple[NDArray[np.int64], NDArray[np.int64]]
-Probabilities = Callable[["Positions", NDArray[np.int64]], Floats]
-"""Gives the probabilities of an agent's orders, (n, 2, 11, 28), in the positions with these numbers, (n,)."""
+Probabilities = Callable[["Positions", NDArray[np.int64]], OrderProbabilities]
+"""Gives the probabilities of an agent's orders in the positions with these numbers, (n,)."""
 
 
 class Positions(NamedTuple):
@@ -383,9 +397,10 @@ def list_turns(config: GameConfig, limits: Limits, *, is_complete: bool = False)
     return turns
 
 
-def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> Floats:  # noqa: ARG001 - a Probabilities
+def no_probabilities(positions: Positions, numbers: NDArray[np.int64]) -> OrderProbabilities:  # noqa: ARG001 - a Probabilities
     """Return none: equilibria need no agent."""
-    return np.empty((0, state.NUM_SIDES, state.SATELLITES, state.ORDERS))
+    weights = np.empty((0, state.NUM_SIDES, 1))
+    return OrderProbabilities(weights, np.empty((*weights.shape, state.SATELLITES, state.ORDERS)))
 
 
 def go_back(
