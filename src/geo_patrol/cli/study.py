@@ -468,9 +468,8 @@ def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) 
 
     from geo_patrol.config.toml_files import value_text
     from geo_patrol.studies import compare_settings
-    from geo_patrol.studies.answers import difference_text
+    from geo_patrol.studies.answers import difference_text, is_rate
     from geo_patrol.studies.factors import in_words
-    from geo_patrol.studies.study import is_rate
 
     titles = " less ".join(f"{each.plan.file.title} ({each.digest})" for each in reversed(both))
     console = output.print_heading(titles, f"differences with 95% intervals, {_pairing(both, rows)}")
@@ -518,7 +517,7 @@ def _pairing(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> str:
 
 
 def _figure(measure: str, value: float) -> str:
-    from geo_patrol.studies.study import is_rate
+    from geo_patrol.studies.answers import is_rate
 
     return f"{value:.1%}" if is_rate(measure) else f"{value:z.1f}"
 
@@ -634,8 +633,8 @@ def _cells_tables(result: "Study") -> "Iterator[tuple[str, Table]]":
 def _cells_table(result: "Study", pairs: list[int]) -> "Table":
     """Return a table with a row for every cell and pair of agents."""
     from geo_patrol.config.toml_files import value_text
+    from geo_patrol.studies.answers import summarise_games
     from geo_patrol.studies.factors import in_words
-    from geo_patrol.studies.study import summarise_games
     from geo_patrol.studies.study_agents import join_versions
 
     plan = result.plan

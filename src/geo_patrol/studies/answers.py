@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.statistics import difference_interval, paired_interval
+from geo_patrol.evaluation.statistics import difference_interval, paired_interval, student_quantile, wilson_interval
+from geo_patrol.game.notation import read_reasons
 
 GAME = np.dtype(
     [
@@ -54,6 +55,7 @@ RateMeasure: TypeAlias = Literal["alpha wins", "bravo wins", "draws"]
 Measure: TypeAlias = Literal["alpha wins", "bravo wins", "draws", "alpha score", "bravo score", "margin", "turns"]
 RATES = ("alpha wins", "bravo wins", "draws")
 MEASURES = (*RATES, "alpha score", "bravo score", "margin", "turns")
+ILLEGAL = ("alpha illegal orders", "bravo illegal orders")
 BALANCE = "alpha wins, a draw counting half"
 """The measure of fairness: its mean is one half where both sides win equally often."""
 
@@ -148,6 +150,20 @@ WORDS = {
 """The measures in words."""
 
 
+def is_rate(measure: str) -> bool:
+    """Return whether a measure is a share of games."""
+    return measure in RATES or measure.startswith(_ENDED)
+
+
+_ENDED = "ended: "
+
+
+def list_measures(games: Iterable[StudyGames]) -> tuple[str, ...]:
+    """Return the measures of games; how games ended only as far as it happened in some game."""
+    bits = int(np.bitwise_or.reduce([int(np.bitwise_or.reduce(each["reasons"])) for each in games]))
+    return (*MEASURES, *(f"{_ENDED}{reason.in_words}" for reason in read_reasons(bits)), *ILLEGAL)
+
+
 def measure_games(games: StudyGames, measure: str) -> NDArray[np.float64]:
     """Return the value of a measure in every game."""
     winner, scores = games["winner"], games["scores"].astype(np.float64)
@@ -162,21 +178,48 @@ def measure_games(games: StudyGames, measure: str) -> NDArray[np.float64]:
             values = scores[:, 0] - scores[:, 1]
         case "turns":
             values = games["turns"]
-        case _:
-            assert measure == BALANCE
+        case "alpha illegal orders" | "bravo illegal orders":
+            values = games["illegal_orders"][:, ILLEGAL.index(measure)]
+        case _ if measure == BALANCE:
             values = (winner == 0) + 0.5 * (winner == DRAW)
+        case _:
+            assert measure.startswith(_ENDED)
+            bits, kinds = np.unique(games["reasons"], return_inverse=True)
+            ends = [{f"{_ENDED}{reason.in_words}" for reason in read_reasons(each)} for each in bits.tolist()]
+            values = np.array([measure in each for each in ends])[kinds]
     return np.asarray(values, np.float64)
+
+
+def summarise_games(games: StudyGames, measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
+    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure.
+
+    A rate has no quantiles; a single game has no standard deviation, and but for rates no interval.
+    """
+    values = measure_games(games, measure)
+    mean, size = float(values.mean()), len(values)
+    deviation = float(values.std(ddof=1)) if size > 1 else None
+    low: float | None
+    high: float | None
+    named = {f"q{100 * share:04.1f}".replace(".0", "") if share < 1 else "q100": share for share in quantiles}
+    if is_rate(measure):
+        low, high = wilson_interval(round(float(values.sum())), size)
+        found: dict[str, float | None] = dict.fromkeys(named)
+    else:
+        margin = None if deviation is None else student_quantile(0.95, size - 1) * deviation / size**0.5
+        low, high = (None, None) if margin is None else (mean - margin, mean + margin)
+        found = dict(zip(named, np.quantile(values, list(named.values())).tolist(), strict=True))
+    return {"games": size, "mean": mean, "low": low, "high": high, "sd": deviation, **found}
 
 
 def compare_games(before: StudyGames, after: StudyGames, measure: str) -> tuple[float, float, float]:
     """Return the mean difference of a measure between games that share seeds, one by one, with its 95% interval."""
     values = measure_games(after, measure) - measure_games(before, measure)
-    return paired_interval(values, is_rate=measure in RATES)
+    return paired_interval(values, is_rate=is_rate(measure))
 
 
 def difference_text(measure: str, difference: float) -> str:
     """Return a difference for people; of rates in percentage points."""
-    return f"{100 * difference:+z.1f}" if measure in RATES else f"{difference:+z.2f}"
+    return f"{100 * difference:+z.1f}" if is_rate(measure) else f"{difference:+z.2f}"
 
 
 # Requests

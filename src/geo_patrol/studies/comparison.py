@@ -12,10 +12,10 @@ from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import current_value
 from geo_patrol.config.toml_files import flatten, is_relative, value_text
 from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile
-from geo_patrol.studies.answers import MEASURES, Cell, Pair, StudyGames, compare_games, measure_games
+from geo_patrol.studies.answers import MEASURES, Cell, Pair, StudyGames, compare_games, is_rate, measure_games
 from geo_patrol.studies.factors import expand_keys
 from geo_patrol.studies.plan import StudyPlan
-from geo_patrol.studies.study import Study, is_rate
+from geo_patrol.studies.study import Study
 
 
 def compare_studies(first: Study, second: Study, measures: Sequence[str] = MEASURES) -> list[dict[str, Any]]:

@@ -29,10 +29,10 @@ from geo_patrol.evaluation.figures import (
     title_panel,
     wrap_text,
 )
-from geo_patrol.studies.answers import WORDS
+from geo_patrol.studies.answers import WORDS, is_rate, summarise_games
 from geo_patrol.studies.charts import pair_name
 from geo_patrol.studies.factors import in_words, positions_of
-from geo_patrol.studies.study import CURVE_TURNS, Study, is_rate, summarise_games
+from geo_patrol.studies.study import CURVE_TURNS, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -25,7 +25,6 @@ from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.statistics import difference_interval, share_interval
 from geo_patrol.studies.answers import (
     BALANCE,
-    RATES,
     WORDS,
     Asking,
     Estimate,
@@ -37,6 +36,7 @@ from geo_patrol.studies.answers import (
     Wanted,
     compare_games,
     difference_text,
+    is_rate,
     measure_games,
 )
 from geo_patrol.studies.charts import draw_effects, draw_searches
@@ -419,7 +419,7 @@ class WorthQuestion(Question):
         estimate, low, high = compare_games(before, after, self.measure)
         subject = change_in_words(change.name, change.value)
         shown, least, most = (difference_text(self.measure, each) for each in (estimate, low, high))
-        unit = " points" if self.measure in RATES else ""
+        unit = " points" if is_rate(self.measure) else ""
         verdict = ", not distinguishable from no change" if low <= 0 <= high else ""
         text = (
             f"With {place.who}, {subject}: {WORDS[self.measure].difference(estimate)} (95% interval {least} to {most}){verdict};"
@@ -451,7 +451,7 @@ class WorthQuestion(Question):
             plan,
             {"": list(zip(names, answers, strict=True))},
             f"change of {words.noun}, {words.unit}",
-            100 if self.measure in RATES else 1,
+            100 if is_rate(self.measure) else 1,
             width,
         )
         return figure, "Differences between games that share their seeds, one by one, with 95% intervals."
@@ -556,7 +556,7 @@ class RankingQuestion(Question):
         return answers
 
     def _is_percentage(self, method: RankingMethod) -> bool:
-        return method.is_change and self.measure in RATES
+        return method.is_change and is_rate(self.measure)
 
     def _rank_answers(
         self,

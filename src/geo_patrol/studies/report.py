@@ -9,12 +9,12 @@ from geo_patrol.config.presets import current_value
 from geo_patrol.config.toml_files import value_text
 from geo_patrol.evaluation.figures import figure_svg
 from geo_patrol.evaluation.report import load_template
-from geo_patrol.studies.answers import Estimate
+from geo_patrol.studies.answers import Estimate, summarise_games
 from geo_patrol.studies.charts import pair_name
 from geo_patrol.studies.factors import Factor, in_words
 from geo_patrol.studies.figures import NamedFigure
 from geo_patrol.studies.plan import StudyScenario
-from geo_patrol.studies.study import Study, summarise_games
+from geo_patrol.studies.study import Study
 from geo_patrol.studies.study_agents import join_versions
 
 MAX_ROWS = 200

@@ -33,18 +33,16 @@ from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk,
 from geo_patrol.evaluation.executors import WorkerOptions, check_processes
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
-from geo_patrol.evaluation.statistics import student_quantile, wilson_interval
-from geo_patrol.game.notation import read_reasons
 from geo_patrol.studies.answers import (
     GAME,
     MEASURES,
-    RATES,
     Cell,
     Estimate,
     Pair,
     Request,
     StudyGames,
-    measure_games,
+    list_measures,
+    summarise_games,
 )
 from geo_patrol.studies.factors import MAX_CELLS, column_type, parse_factors, short_pair
 from geo_patrol.studies.plan import Question, StudyFile, StudyPlan, plan_study
@@ -319,11 +317,6 @@ class Study:
             for index, pair in enumerate(self.plan.file.agents):
                 yield number, cell, index, pair
 
-    def measures(self) -> tuple[str, ...]:
-        """Return the measures of ``rows``; how games ended only as far as it happened in some game."""
-        bits = int(np.bitwise_or.reduce([int(np.bitwise_or.reduce(games["reasons"])) for games in self.games.values()]))
-        return (*MEASURES, *(f"ended: {reason.in_words}" for reason in read_reasons(bits)), *_ILLEGAL)
-
     def rows(self, table: Table = "results") -> list[dict[str, Any]]:
         """Return the rows of a table, by the names of columns.
 
@@ -349,7 +342,7 @@ class Study:
             for place in self.places():
                 yield from self._curve_rows(*place)
         elif table == "results":
-            measures = self.measures()
+            measures = list_measures(self.games.values())
             for place in self.places():
                 yield from self._result_rows(*place, measures)
         else:
@@ -481,46 +474,6 @@ class Study:
 
 def _finite(end: float | None) -> float | None:
     return end if end is not None and math.isfinite(end) else None
-
-
-_ILLEGAL = ("alpha illegal orders", "bravo illegal orders")
-
-
-def _values_of(games: StudyGames, measure: str) -> NDArray[np.float64]:
-    if measure in _ILLEGAL:
-        return np.asarray(games["illegal_orders"][:, _ILLEGAL.index(measure)], np.float64)
-    if measure.startswith("ended: "):
-        bits, kinds = np.unique(games["reasons"], return_inverse=True)
-        name = measure.removeprefix("ended: ")
-        held = [any(reason.in_words == name for reason in read_reasons(value)) for value in bits.tolist()]
-        return np.array(held, np.float64)[kinds]
-    return measure_games(games, measure)
-
-
-def is_rate(measure: str) -> bool:
-    """Return whether a measure is a share of games."""
-    return measure in RATES or measure.startswith("ended: ")
-
-
-def summarise_games(games: StudyGames, measure: str, quantiles: Sequence[float]) -> dict[str, Any]:
-    """Return number of games, mean, 95% interval, standard deviation and quantiles of a measure.
-
-    A rate has no quantiles; a single game has no standard deviation, and but for rates no interval.
-    """
-    values = _values_of(games, measure)
-    mean, size = float(values.mean()), len(values)
-    deviation = float(values.std(ddof=1)) if size > 1 else None
-    low: float | None
-    high: float | None
-    named = {f"q{100 * share:04.1f}".replace(".0", "") if share < 1 else "q100": share for share in quantiles}
-    if is_rate(measure):
-        low, high = wilson_interval(round(float(values.sum())), size)
-        found: dict[str, float | None] = dict.fromkeys(named)
-    else:
-        margin = None if deviation is None else student_quantile(0.95, size - 1) * deviation / size**0.5
-        low, high = (None, None) if margin is None else (mean - margin, mean + margin)
-        found = dict(zip(named, np.quantile(values, list(named.values())).tolist(), strict=True))
-    return {"games": size, "mean": mean, "low": low, "high": high, "sd": deviation, **found}
 
 
 # Playing and reading
