@@ -578,6 +578,7 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
     from rich.text import Text
 
     from geo_patrol.config.presets import list_changes
+    from geo_patrol.studies.plan import RANKING_DESIGNS
 
     plan = result.plan
     scenarios = ", ".join(
@@ -599,7 +600,7 @@ def print_study(result: "Study", *, prints_all: bool = False) -> None:
             console.print(Text(sentence, style="bold"), soft_wrap=True)
         console.print()
     places = len(plan.cells) * len(plan.file.agents)
-    if not prints_all and (places > _MAX_ROWS or plan.design.kind in ("morris", "saltelli")):
+    if not prints_all and (places > _MAX_ROWS or plan.design.kind in RANKING_DESIGNS):
         console.print(
             f"{places:,} cells and pairs of agents are not printed: --all does; --out DIR or --json FILE keeps them",
             soft_wrap=True,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,16 @@ MAX_GAMES = 10_000_000
 """Games of one cell and pair, or of one search."""
 
 DesignKind: TypeAlias = Literal["grid", "latin-hypercube", "sobol", "morris", "saltelli"]
+DESIGNS: dict[DesignKind, str] = {
+    "grid": "every combination of values",
+    "latin-hypercube": "a Latin hypercube",
+    "sobol": "a Sobol' sequence",
+    "morris": "Morris trajectories",
+    "saltelli": "Saltelli's points for Sobol' indices",
+}
+"""The designs in words."""
+RANKING_DESIGNS: tuple[DesignKind, ...] = ("morris", "saltelli")
+"""Those that rankings are made of."""
 _Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -105,7 +115,7 @@ class Question(Table):
         kind: what files call the kind.
     """
 
-    designs: ClassVar[tuple[DesignKind, ...]] = get_args(DesignKind)
+    designs: ClassVar[tuple[DesignKind, ...]] = tuple(DESIGNS)
     """Of the studies that may ask it."""
     agreement: ClassVar[str]
     """Said where all pairs of agents agree: a template of ``everybody``, ``subject``, and what is ``agreed``."""
@@ -219,24 +229,9 @@ def _check_whole_seed(value: Any) -> int:
 
 
 _COLUMNS = {
-    *(
-        "title",
-        "scenario",
-        "config",
-        "overrides",
-        "alpha",
-        "bravo",
-        "alpha_version",
-        "bravo_version",
-        "measure",
-        "turn",
-        "games",
-        "mean",
-        "low",
-        "high",
-    ),
+    *("title", "scenario", "config", "overrides", "alpha", "bravo", "alpha_version", "bravo_version"),
+    *("measure", "turn", "games", "mean", "low", "high", "sd", "rate", "value", "seed", "geo_patrol", "study"),
     *("question", "kind", "subject", "statistic", "answer", "answer_low", "answer_high", "estimate", "text"),
-    *("sd", "rate", "value", "seed", "geo_patrol", "study"),
     *("running", "alpha_score", "bravo_score", "alpha_patrols", "bravo_patrols"),
 }
 """Columns of tables, beside which those of the factors are."""
@@ -299,7 +294,7 @@ class StudyFile(Table):
             if self.design not in question.designs:
                 right = f"asked of a study with design = {' or '.join(map(to_toml, question.designs))}"
                 raise wrong_key(f"question.{number}.kind", question.kind, right)
-        if self.design in ("morris", "saltelli") and len(self.factors) < 2:
+        if self.design in RANKING_DESIGNS and len(self.factors) < 2:
             raise wrong_key("design", self.design, "a design of at least two factors")
         return self
 

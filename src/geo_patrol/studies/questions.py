@@ -56,9 +56,9 @@ from geo_patrol.studies.factors import (
 from geo_patrol.studies.plan import (
     MAX_FACTORS,
     MAX_GAMES,
+    RANKING_DESIGNS,
     Compared,
     Design,
-    DesignKind,
     Place,
     Question,
     StudyPlan,
@@ -504,7 +504,7 @@ _METHODS = {
 class RankingQuestion(Question):
     """Which factors matter most: Morris' elementary effects, or Sobol' indices, by the study's design."""
 
-    designs: ClassVar[tuple[DesignKind, ...]] = ("morris", "saltelli")
+    designs: ClassVar = RANKING_DESIGNS
     agreement: ClassVar = "With {everybody}, what matters most is the same: {agreed}."
     chance: ClassVar = (
         "What matters most is not the same factor with {everybody}, but its rank is not certain: {listed}."

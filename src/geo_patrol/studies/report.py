@@ -13,7 +13,7 @@ from geo_patrol.studies.answers import Estimate, summarise_games
 from geo_patrol.studies.charts import pair_name
 from geo_patrol.studies.factors import Factor, in_words
 from geo_patrol.studies.figures import NamedFigure
-from geo_patrol.studies.plan import StudyScenario
+from geo_patrol.studies.plan import DESIGNS, StudyScenario
 from geo_patrol.studies.study import Study
 from geo_patrol.studies.study_agents import join_versions
 
@@ -50,6 +50,7 @@ def study_page(study: Study, figures: Sequence[NamedFigure], narrow: Sequence[Na
     return load_template(Path(__file__).parent / "static" / "study.html.j2").render(
         study=study,
         plan=plan,
+        design=DESIGNS[plan.file.design],
         questions=questions,
         turns=drawn.pop("turns", None),
         figures=list(drawn.values()),
