@@ -283,9 +283,11 @@ def write_side_features(rules: state.Record, side: int, features: NDArray[np.flo
 
 
 @jitable
-def write_rule_features(rules: state.Record) -> None:
-    """Write the features that stay the same until the next reset, in both encodings, into the rules' own record."""
-    features = np.empty(NUM_GAME_FEATURES, np.float64)
+def write_rule_features(rules: state.Record, features: NDArray[np.float64]) -> None:
+    """Write the features that stay the same until the next reset, in both encodings, into the rules' own record.
+
+    ``features``: (``NUM_GAME_FEATURES``,), overwritten.
+    """
     for side in range(state.NUM_SIDES):
         features[NUM_CHANGING_FEATURES] = rules.inner_ring
         features[NUM_CHANGING_FEATURES + 1] = rules.outer_ring

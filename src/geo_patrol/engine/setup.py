@@ -21,7 +21,7 @@ from geo_patrol.base.sides import SIDES as SIDE_NAMES
 from geo_patrol.config.schema import GameConfig, SideConfig
 from geo_patrol.config.toml_files import Choice, Range
 from geo_patrol.engine import state
-from geo_patrol.engine.observe import write_rule_features
+from geo_patrol.engine.observe import NUM_GAME_FEATURES, write_rule_features
 from geo_patrol.engine.rng import random_below, random_bits, random_unit
 from geo_patrol.engine.turn import fuel_points
 
@@ -328,8 +328,11 @@ def is_in_fleet(rules: state.Record, side: int, index: int) -> bool:
 
 
 @jitable
-def complete_rules(rules: state.Record) -> None:
-    """Write what follows from the configuration: how many Patrols take part, automatic weights, the features."""
+def complete_rules(rules: state.Record, features: NDArray[np.float64]) -> None:
+    """Write what follows from the configuration: how many Patrols take part, automatic weights, the features.
+
+    ``features``: (``NUM_GAME_FEATURES``,), overwritten.
+    """
     for side in range(state.NUM_SIDES):
         if rules.patrol_count[side] == 0:  # no count is configured: the whole formation
             rules.patrol_count[side] = rules.formation[side, 0]
@@ -338,12 +341,18 @@ def complete_rules(rules: state.Record) -> None:
             rules.weight[side, 1] = FULL_FLEET_POINTS / full
             rules.weight_numerator[side, 1] = FULL_FLEET_POINTS
             rules.weight_denominator[side, 1] = full
-    write_rule_features(rules)
+    write_rule_features(rules, features)
 
 
 @jitable
 def sample_rules(
-    game: state.Record, key: np.uint64, scenario: Scenario, variant: int, rules: state.Record, words: Words
+    game: state.Record,
+    key: np.uint64,
+    scenario: Scenario,
+    variant: int,
+    rules: state.Record,
+    words: Words,
+    features: NDArray[np.float64],
 ) -> None:
     """Sample the rules of a game from a stream of their own; the game's stream stays as it is.
 
@@ -354,6 +363,7 @@ def sample_rules(
         variant: index of the variant, where it is known: the weights may have been others when it was sampled. -1 samples it.
         rules: the rules, modified in place.
         words: the memory of ``rules``.
+        features: (``NUM_GAME_FEATURES``,), overwritten.
     """
     games_key, counter = game.rng_key, game.rng_counter
     game.rng_key = key
@@ -361,7 +371,7 @@ def sample_rules(
     sample_words(game, scenario, variant, words)
     game.rng_key = games_key
     game.rng_counter = counter
-    complete_rules(rules)
+    complete_rules(rules, features)
 
 
 @jit
@@ -369,9 +379,10 @@ def sample_rules_of_games(
     rows: NDArray[np.int64], games: state.Records, rules: state.Records, words: Words, scenario: Scenario
 ) -> None:
     """Sample the rules of the games at ``rows``, with keys from their streams; ``words``: the memory of ``rules``."""
+    features = np.empty(NUM_GAME_FEATURES, np.float64)
     for i in rows:
         key = random_bits(games[i])
-        sample_rules(games[i], key, scenario, state.NOBODY, rules[i], words[i])
+        sample_rules(games[i], key, scenario, state.NOBODY, rules[i], words[i], features)
 
 
 def read_sampled(scenario: Scenario, variant: int, words: Words) -> list[int | float]:
@@ -418,7 +429,7 @@ def write_sampled(
         else:
             words[word] = np.array(value, np.float64 if is_real else np.int64).view(np.int64)
     mirror_words(scenario, variant, words)
-    complete_rules(rules)
+    complete_rules(rules, np.empty(NUM_GAME_FEATURES, np.float64))
 
 
 @jitable

@@ -12,12 +12,16 @@ its legal orders. These follow from the game, but tell nothing more: only an ene
 its own satellites matters for them, and the sensor range is at least 1.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from geo_patrol.base.board import EARTH, are_within
-from geo_patrol.base.jit import jitable, jitable_call
+from geo_patrol.base.jit import jit, jitable, jitable_call
 from geo_patrol.engine import state
 
 _FLEET = (1 << state.SATELLITES) - 1
 """All satellites of a side, as bits."""
+_EVERYBODY = (1 << (state.NUM_SIDES * state.SATELLITES)) - 1
 
 
 @jitable
@@ -112,3 +116,20 @@ def look(game: state.Record, rules: state.Record, sight: state.Sight, row: int, 
             if (visible >> number) & 1:
                 copy_satellite(game, belief, enemy, number)
                 last_seen[enemy, number] = phase
+
+
+@jitable
+def reveal(game: state.Record, rules: state.Record, sight: state.Sight, row: int) -> None:
+    """Show both sides everything of a game as it is now, as at its start; see ``look``."""
+    look(game, rules, sight, row, _EVERYBODY)
+    for side in range(state.NUM_SIDES):
+        belief, enemy = sight.beliefs[state.NUM_SIDES * row + side], 1 - side
+        belief.goal_points[enemy] = game.goal_points[enemy]
+        belief.score[enemy] = game.score[enemy]
+
+
+@jit
+def reveal_games(rows: NDArray[np.int64], games: state.Records, rules: state.Records, sight: state.Sight) -> None:
+    """Show both sides of the games at ``rows`` everything as it is now."""
+    for row in rows:
+        reveal(games[row], rules[row if len(rules) > 1 else 0], sight, row)

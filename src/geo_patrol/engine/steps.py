@@ -233,14 +233,19 @@ def reset_games(
         opponents: the opponents that new episodes choose from.
         skips_keys: whether the games' streams still have to pass by the keys with which rules are sampled.
     """
-    games, rules, all_episodes = state.games, state.rules, episodes.records
     for k in range(len(rows)):
-        i = rows[k]
-        if skips_keys:
-            random_bits(games[i])
-        set_up_game(games[i], rules[i if len(rules) > 1 else 0])
-        if len(all_episodes) > 0:
-            start_episode(all_episodes[i], episodes.settings[0].alternates != 0, opponents)
+        reset_row(rows[k], state, episodes, opponents, skips_keys)
+
+
+@jitable
+def reset_row(i: int, state: State, episodes: EpisodeState, opponents: Opponents, skips_keys: bool) -> None:
+    """Set up one game, and start a new episode of it; see ``reset_games``."""
+    game, rules, all_episodes = state.games[i], state.rules, episodes.records
+    if skips_keys:
+        random_bits(game)
+    set_up_game(game, rules[i if len(rules) > 1 else 0])
+    if len(all_episodes) > 0:
+        start_episode(all_episodes[i], episodes.settings[0].alternates != 0, opponents)
 
 
 # Playing
@@ -251,16 +256,28 @@ def choose_opponent_actions(rows: NDArray[np.int64], choices: Records, episodes:
     """Write the actions of those opponents that the engine plays itself, and every opponent's key of this phase."""
     bits = np.empty(SATELLITES, np.uint64)
     for i in rows:
-        episode = episodes[i]
-        if episode.is_over:
-            continue
-        episode.opponent_key = next_key(episode.opponent_stream)
-        kind = opponents.kinds[episode.opponent]
-        if kind == IDLE:
-            for number in range(SATELLITES):
-                episode.opponent_actions[number] = NOOP
-        elif kind == RANDOM:
-            sample_side(choices[i].legal[1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
+        choose_opponent_action(choices[i].legal, episodes[i], opponents, bits)
+
+
+@jitable
+def choose_opponent_action(legal: IntArray, episode: Record, opponents: Opponents, bits: NDArray[np.uint64]) -> None:
+    """Write the actions of the opponent of one episode; see ``choose_opponent_actions``.
+
+    Args:
+        legal: (2, 11) sets of legal orders.
+        episode: the episode, modified in place.
+        opponents: all opponents.
+        bits: (11,), overwritten.
+    """
+    if episode.is_over:
+        return
+    episode.opponent_key = next_key(episode.opponent_stream)
+    kind = opponents.kinds[episode.opponent]
+    if kind == IDLE:
+        for number in range(SATELLITES):
+            episode.opponent_actions[number] = NOOP
+    elif kind == RANDOM:
+        sample_side(legal[1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
 
 
 @jitable
@@ -609,6 +626,43 @@ PLAY, DESCRIBE, OBSERVE = range(3)
 write their observations and masks alone."""
 
 
+@jitable
+def step_rows(
+    task: int,
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    state: State,
+    sight: Sight | None,
+    episodes: EpisodeState,
+    workspace: Workspace,
+    actions: IntArray,
+    outcomes: Records,
+    outputs: Outputs,
+) -> int:
+    """Do what ``step_games`` says with temporary arrays of the caller's: on a GPU, those of a thread."""
+    count = 0
+    if task == PLAY:
+        count = play_games(start, stop, state, sight, episodes, workspace, actions, outcomes, outputs)
+    if task != OBSERVE:
+        describe_games(start, stop, selected, state, sight, episodes, workspace, outputs)
+    tokens, onehot = outputs.tokens, outputs.onehot
+    if sight is None:
+        if len(tokens) > 0:
+            observe_games(start, stop, selected, state, episodes, workspace, tokens, observe_tokens)
+        if len(onehot) > 0:
+            observe_games(start, stop, selected, state, episodes, workspace, onehot, observe_onehot)
+    else:
+        scales = SENSOR_RANGE_SCALE, UNSEEN_SCALE
+        if len(tokens) > 0:
+            observe_beliefs(start, stop, selected, state, sight, episodes, workspace, tokens, observe_tokens, 1, 1)
+        if len(onehot) > 0:
+            observe_beliefs(start, stop, selected, state, sight, episodes, workspace, onehot, observe_onehot, *scales)
+    if len(outputs.masks) > 0:
+        mask_games(start, stop, selected, state.choices, episodes, outputs.masks)
+    return count
+
+
 @jit
 def step_games(
     task: int,
@@ -638,23 +692,5 @@ def step_games(
             of no use. Threads must not share it. Only used when playing.
         outputs: the arrays to write.
     """
-    workspace, count = make_workspace(state.rules[0].outer_ring), 0
-    if task == PLAY:
-        count = play_games(start, stop, state, sight, episodes, workspace, actions, outcomes, outputs)
-    if task != OBSERVE:
-        describe_games(start, stop, selected, state, sight, episodes, workspace, outputs)
-    tokens, onehot = outputs.tokens, outputs.onehot
-    if sight is None:
-        if len(tokens) > 0:
-            observe_games(start, stop, selected, state, episodes, workspace, tokens, observe_tokens)
-        if len(onehot) > 0:
-            observe_games(start, stop, selected, state, episodes, workspace, onehot, observe_onehot)
-    else:
-        scales = SENSOR_RANGE_SCALE, UNSEEN_SCALE
-        if len(tokens) > 0:
-            observe_beliefs(start, stop, selected, state, sight, episodes, workspace, tokens, observe_tokens, 1, 1)
-        if len(onehot) > 0:
-            observe_beliefs(start, stop, selected, state, sight, episodes, workspace, onehot, observe_onehot, *scales)
-    if len(outputs.masks) > 0:
-        mask_games(start, stop, selected, state.choices, episodes, outputs.masks)
-    return count
+    workspace = make_workspace(state.rules[0].outer_ring)
+    return step_rows(task, start, stop, selected, state, sight, episodes, workspace, actions, outcomes, outputs)

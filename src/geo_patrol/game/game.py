@@ -26,6 +26,7 @@ from geo_patrol.engine.engagement import attack_probability, engagement_cost, gu
 from geo_patrol.engine.legal import to_masks
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.setup import sampled_config
+from geo_patrol.engine.sight import reveal_games
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.game import notation
 from geo_patrol.game.position import (
@@ -559,15 +560,7 @@ class Games:
         """Show both sides of the games at ``rows``, or of all, everything as it is now, as at the start of a game."""
         if not self.hides_enemies:
             return
-        rows = self._rows if rows is None else rows
-        beliefs, sightings = self.sight
-        for side in range(state.NUM_SIDES):
-            known = state.NUM_SIDES * rows + side
-            beliefs[known] = self.state.games[rows]
-            for field in ("rng_key", "rng_counter", "outcome_count"):
-                beliefs[field][known] = 0
-            beliefs["illegal_orders"][known, 1 - side] = 0
-        sightings["phase"][rows] = self._phase_numbers()[rows][:, None, None]
+        reveal_games(self._rows if rows is None else rows, self.state.games, self.state.rules, self.sight)
 
     @property
     def known_scores(self) -> NDArray[np.int32]:
