@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 TRAINING := $(VENV)/training
+CUDA := $(VENV)/cuda
 CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
 RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
 
-.PHONY: demo test coverage test-browser test-training test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: demo test coverage test-browser test-training test-cuda test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +50,18 @@ test-browser: $(VENV)/browser  ## test pages in a real browser, Chromium, and in
 
 test-training: $(TRAINING)/installed  ## test training with PyTorch (more than a gigabyte)
 	$(TRAINING)/bin/python -m pytest -n 0 tests/training
+
+# NVIDIA's compiler comes as packages, so kernels are compiled and simulated without a GPU; where there is one, they run on it.
+$(CUDA)/installed: pyproject.toml
+	$(PYTHON) -m venv $(CUDA)
+	$(CUDA)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
+	$(CUDA)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[cuda]" pytest pytest-xdist hypothesis \
+		nvidia-nvvm nvidia-cuda-nvcc nvidia-cuda-nvrtc nvidia-nvjitlink
+	touch $@
+
+test-cuda: $(CUDA)/installed  ## test games on a GPU: compiled and simulated anywhere, played where there is one
+	$(CUDA)/bin/python -m pytest -n 0 tests/cuda
+	NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 $(CUDA)/bin/python -m pytest -n 0 tests/cuda
 
 # A virtual environment for each library: their requirements contradict each other.
 $(VENV)/libraries/%/installed: pyproject.toml

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from geo_patrol import load_config, play_match
 from geo_patrol.agents import playing
 from geo_patrol.cli.app import app
-from geo_patrol.envs import vector
+from geo_patrol.envs import make
 from geo_patrol.game import game
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ def test_programs_of_the_docs(document, tmp_path, monkeypatch):
 
 
 def test_examples_of_make_vec():
-    result = doctest.testmod(vector)
+    result = doctest.testmod(make)
     assert result.attempted > 1
     assert result.failed == 0
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.config.toml_files import preset_names
     from geo_patrol.engine.observe import observation_names
-    from geo_patrol.envs.vector import make_vec
+    from geo_patrol.envs.make import make_vec
     from geo_patrol.evaluation import (
         ExactBoard,
         MatchResult,
@@ -101,7 +101,7 @@ _MODULES = {
     "geo_patrol.agents.playing": ("play_out",),
     "geo_patrol.config.schema": ("GameConfig",),
     "geo_patrol.engine.observe": ("observation_names",),
-    "geo_patrol.envs.vector": ("make_vec",),
+    "geo_patrol.envs.make": ("make_vec",),
     "geo_patrol.evaluation": (
         "ExactBoard",
         "MatchResult",

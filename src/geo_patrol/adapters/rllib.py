@@ -19,9 +19,10 @@ from geo_patrol.base.arguments import check_choice
 from geo_patrol.base.errors import optional_import
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.engine.state import ORDERS, SATELLITES
+from geo_patrol.envs.make import make_gymnasium_vec
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.satellites import SatellitesGeoPatrol
-from geo_patrol.envs.vector import Agents, VectorGeoPatrol, make_gymnasium_vec
+from geo_patrol.envs.vector import Agents, VectorGeoPatrol
 
 with optional_import("rllib"):
     import torch

@@ -7,8 +7,8 @@ from typing import Any
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.solved import SolvedAgent
 from geo_patrol.config.presets import load_config
+from geo_patrol.envs.make import make_vec
 from geo_patrol.envs.parallel import ParallelGeoPatrol
-from geo_patrol.envs.vector import make_vec
 from geo_patrol.evaluation.campaign import warm_up
 from geo_patrol.evaluation.exploitability import ExactBoard
 from geo_patrol.evaluation.match import play_match

@@ -129,8 +129,8 @@ class Episodes:
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
         self._shard = self.shard(0, num_games)
-        self._sampled_values = setup.sampled_values(config) if self.games.is_randomized else {}
-        self._sampled_words = np.array([value.word for value in self._sampled_values.values()], np.int64)
+        self.sampled = setup.sampled_values(config) if self.games.is_randomized else {}
+        self._sampled_words = np.array([value.word for value in self.sampled.values()], np.int64)
 
     def __len__(self) -> int:
         return len(self.games)
@@ -236,13 +236,13 @@ class Episodes:
     @property
     def num_sampled_values(self) -> int:
         """How many values resets may sample for a game."""
-        return len(self._sampled_values)
+        return len(self.sampled)
 
     def sampled_values(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what was sampled for the games at ``rows`` as words, (len(rows), num_sampled_values); see ``name_values``."""
         words = setup.as_words(self.games.state.rules)
         values: NDArray[np.int64] = words[rows[:, None], self._sampled_words]
-        for column, value in enumerate(self._sampled_values.values()):
+        for column, value in enumerate(self.sampled.values()):
             if value.formations:
                 values[:, column] = value.read_formations(words[rows])
         return values
@@ -255,7 +255,7 @@ class Episodes:
         reals = words.view(np.float64)
         return {
             key: (reals if value.is_real else words)[:, column]
-            for column, (key, value) in enumerate(self._sampled_values.items())
+            for column, (key, value) in enumerate(self.sampled.items())
         }
 
     @property

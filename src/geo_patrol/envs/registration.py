@@ -35,7 +35,7 @@ def register_environments() -> None:
         gymnasium.register(
             name,
             entry_point="geo_patrol.envs.single:SoloGeoPatrol",
-            vector_entry_point="geo_patrol.envs.vector:make_gymnasium_vec",
+            vector_entry_point="geo_patrol.envs.make:make_gymnasium_vec",
             kwargs=arguments,
         )
         for kind, entry_point in (("aec", "env"), ("parallel", "parallel_env")):

@@ -1,7 +1,7 @@
 """The native vector environment: many games, one call into the engine."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, Unpack, get_args
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.files import absolute_name
 from geo_patrol.agents.satellites import own_features
-from geo_patrol.base.arguments import check_choice, check_count, check_names, fresh_seed, read_options, read_seeds
+from geo_patrol.base.arguments import check_count, check_names, fresh_seed, read_options, read_seeds
 from geo_patrol.base.errors import RecordingError, show
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
@@ -531,51 +531,6 @@ def _split(observations: Any) -> dict[str, NDArray[Any]]:
     if isinstance(observations, dict):
         return _split(observations["observation"]) | {"action_mask": observations["action_mask"]}
     return {"own": own_features(observations), "team": observations}
-
-
-def make_vec(
-    config: ConfigSource = "geo_patrol",
-    num_games: int = 1,
-    *,
-    agents: Agents = "sides",
-    **options: Unpack[VectorOptions],
-) -> VectorGeoPatrol:
-    """Create a vector environment.
-
-    Args:
-        config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
-        num_games: how many games, 1 to 1,048,576.
-        agents: "sides", or "satellites" for ``VectorSatellites``, where each satellite is an agent.
-        **options: the other arguments of ``VectorGeoPatrol``: ``overrides``, ``opponent``, ``seats``, ``threads``,
-            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``count_events``, ``copy``.
-
-    Raises:
-        ConfigError: the configuration is invalid.
-        ValueError: another argument is invalid.
-
-    >>> envs = make_vec("case1", 256, observation="tokens")
-    >>> observations, infos = envs.reset(seed=0)
-    >>> observations.shape, infos["action_mask"].shape
-    ((512, 249), (512, 11, 28))
-    """
-    check_names(options, VectorOptions, "config", "num_games", "agents")
-    check_choice("agents", agents, get_args(Agents))
-    kind = VectorSatellites if agents == "satellites" else VectorGeoPatrol
-    return kind(config, num_games, **options)
-
-
-def make_gymnasium_vec(*, num_envs: int, opponent: Mixture | None = "random", **arguments: Any) -> VectorGeoPatrol:
-    """Create what ``gymnasium.make_vec`` asks for: ``num_envs`` environments, a game each, or in self-play two per game.
-
-    Raises:
-        ValueError: self-play with an odd number of environments, or what ``VectorGeoPatrol`` raises.
-    """
-    games = check_count("num_envs", num_envs, MAX_GAMES)
-    if opponent is None:
-        if games % NUM_SIDES:
-            raise ValueError(f"num_envs must be even in self-play, where a game has two environments, got {num_envs}")
-        games //= NUM_SIDES
-    return make_vec(num_games=games, opponent=opponent, **arguments)
 
 
 class _Packer:

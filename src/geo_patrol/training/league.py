@@ -18,7 +18,8 @@ from geo_patrol.agents.protocol import agent_name
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import NUM_SIDES
-from geo_patrol.envs.vector import VectorGeoPatrol, make_vec
+from geo_patrol.envs.make import make_vec
+from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.network import TrainingAgent
 

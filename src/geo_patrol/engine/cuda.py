@@ -1,0 +1,200 @@
+"""The rules on a GPU: kernels that call the engine's own functions, with a thread for each game.
+
+No rule stands here. ``base.jit`` lists every function that it compiles for processors, and Numba compiles them for CUDA as well.
+Only what allocates temporary arrays has another form there, as a thread has local memory and no ``np.empty``.
+
+A kernel takes the arrays of games in the same tuples as the compiled functions of a processor; they lie on the device. With
+``NUMBA_ENABLE_CUDASIM=1`` and ``NUMBA_DISABLE_JIT=1``, kernels run as Python on the processor, on NumPy arrays.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numba
+import numba.cuda
+import numba_cuda  # noqa: F401 - replaces what Numba has of CUDA, which lacks the names below
+import numpy as np
+from numba.core import config as numba_config
+from numba.cuda.cudadrv import nvvm
+from numba.cuda.extending import overload, register_jitable  # type: ignore[attr-defined]  # of numba-cuda
+
+from geo_patrol.base.jit import COMPILED
+from geo_patrol.engine import observe, rng, setup, sight, state, steps
+from geo_patrol.engine.engagement import Engagement, make_engagement
+from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
+
+cuda: Any = numba.cuda  # which has no types
+IS_SIMULATED = bool(numba_config.ENABLE_CUDASIM)  # type: ignore[attr-defined]
+THREADS = 64
+"""Threads of a block. A block is small, so that there are many, which hide each other's waits for memory."""
+
+_SIDES, _SATELLITES, _MAX_OUTCOMES = state.NUM_SIDES, state.SATELLITES, state.MAX_OUTCOMES
+_FLEETS = _SIDES * _SATELLITES
+_FEATURES = observe.NUM_GAME_FEATURES
+_OUTCOME: Any = np.dtype((np.record, state.OUTCOME)) if IS_SIMULATED else numba.from_dtype(state.OUTCOME)
+
+
+# Compilation
+
+
+def _make_engagement() -> Engagement:
+    arrays = cuda.local.array((6, _FLEETS), numba.int64)
+    for i in range(_FLEETS):
+        arrays[1, i] = 0
+    return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
+
+
+@functools.cache
+def register() -> None:
+    """Let kernels call every function of the engine.
+
+    The temporary arrays of an engagement are made by another function, which is inlined: local memory is that of the caller.
+    """
+    overload(make_engagement, inline="always")(lambda: _make_engagement)
+    for function in COMPILED:
+        belongs = function.__module__.startswith("geo_patrol.engine") or function.__module__ == "geo_patrol.base.board"
+        if belongs and function is not make_engagement:
+            register_jitable(function)
+
+
+@contextmanager
+def separate_rounding() -> Iterator[None]:
+    """Compile sums of products as they are written, with each product rounded by itself, as on a processor.
+
+    NVIDIA's compiler fuses them unless its option ``-fma=0`` is given, for which Numba has no argument.
+    """
+    with mock.patch.object(nvvm, "compile_ir", functools.partial(nvvm.compile_ir, fma=0)):
+        yield
+
+
+def compile_kernel(function: Callable[..., None], *arguments: Any) -> Any:
+    """Return a kernel that is compiled for arguments of these types; all calls must have such."""
+    kernel = cuda.jit(function)
+    if not IS_SIMULATED:
+        register()
+        with separate_rounding():
+            kernel.compile(tuple(map(numba.typeof, arguments)))
+    return kernel
+
+
+def launch(kernel: Any, count: int, *arguments: Any, stream: Any = 0) -> None:
+    """Run a kernel with a thread for each of ``count`` games."""
+    if IS_SIMULATED:  # which copies arrays into a kernel and back, unless they are its own
+        arguments = tuple(cuda.devicearray.FakeCUDAArray(x) if isinstance(x, np.ndarray) else x for x in arguments)
+    kernel[-(-count // THREADS), THREADS, stream](*arguments)
+
+
+# Kernels, each with arguments of the types that it takes
+
+
+def step_kernel(*, outer_ring: int, hides_enemies: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """Return the kernel that does for each game what ``steps.step_games`` does.
+
+    Its arguments are those of ``step_games`` without ``start``, ``stop`` and ``outcomes``; ``selected`` has as many rows as there
+    are games. Where nothing is hidden, the sight is not read.
+    """
+    sectors = 1 << (outer_ring + 2)  # as ``state.make_workspace`` allocates
+
+    def step(
+        task: int,
+        selected: Any,
+        games: state.State,
+        known: state.Sight,
+        episodes: EpisodeState,
+        actions: Any,
+        outputs: Outputs,
+    ) -> None:
+        i = cuda.grid(1)
+        if i >= len(selected):
+            return
+        occupancy, nearness = cuda.local.array(sectors, numba.int32), cuda.local.array(sectors, numba.int32)
+        for sector in range(sectors):
+            occupancy[sector] = 0
+            nearness[sector] = 0
+        workspace = state.Workspace(
+            occupancy,
+            cuda.local.array((_SIDES, _SATELLITES, 2), numba.int64),
+            nearness,
+            cuda.local.array((_SIDES, _SATELLITES, 3), numba.int64),
+            cuda.local.array((_SIDES, _SATELLITES), numba.uint64),
+            cuda.local.array((_SIDES, _SATELLITES), numba.int64),
+        )
+        outcomes = cuda.local.array(_MAX_OUTCOMES, _OUTCOME)
+        if hides_enemies:
+            steps.step_rows(task, i, i + 1, selected, games, known, episodes, workspace, actions, outcomes, outputs)
+        else:
+            steps.step_rows(task, i, i + 1, selected, games, None, episodes, workspace, actions, outcomes, outputs)
+
+    return step, (steps.PLAY, _SELECTED, _STATE, state.NO_SIGHT, steps.NO_EPISODES, _ACTIONS, _OUTPUTS)
+
+
+def reset_kernel(*, is_randomized: bool, hides_enemies: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """Return the kernel that sets up the selected games and starts new episodes of them, as ``Games.set_up`` does.
+
+    Its arguments: selected (n,), state, the memory of its rules as words, sight, episodes, opponents, scenario.
+    """
+
+    def reset(
+        selected: Any,
+        games: state.State,
+        words: Any,
+        known: state.Sight,
+        episodes: EpisodeState,
+        opponents: Opponents,
+        scenario: setup.Scenario,
+    ) -> None:
+        i = cuda.grid(1)
+        if i >= len(selected) or not selected[i]:
+            return
+        game, rules = games.games[i], games.rules[i if is_randomized else 0]
+        if is_randomized:
+            key = rng.random_bits(game)
+            features = cuda.local.array(_FEATURES, numba.float64)
+            setup.sample_rules(game, key, scenario, state.NOBODY, rules, words[i], features)
+        steps.reset_row(i, games, episodes, opponents, not is_randomized)
+        if hides_enemies:
+            sight.reveal(game, rules, known, i)
+
+    words = setup.as_words(_STATE.rules)
+    return reset, (_SELECTED, _STATE, words, state.NO_SIGHT, steps.NO_EPISODES, steps.NO_OPPONENTS, _SCENARIO)
+
+
+def opponent_kernel() -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """Return the kernel that does for each game what ``steps.choose_opponent_actions`` does.
+
+    Its arguments: choices, records of episodes, opponents.
+    """
+
+    def choose(choices: state.Records, episodes: state.Records, opponents: Opponents) -> None:
+        i = cuda.grid(1)
+        if i >= len(choices):
+            return
+        bits = cuda.local.array(_SATELLITES, numba.uint64)
+        steps.choose_opponent_action(choices[i].legal, episodes[i], opponents, bits)
+
+    return choose, (_STATE.choices, steps.NO_EPISODES.records, steps.NO_OPPONENTS)
+
+
+_STATE = state.make_state(1, 1)
+_SELECTED = np.ones(1, np.bool_)
+_ACTIONS = np.zeros((1, _SATELLITES), np.int64)
+_OUTPUTS = Outputs(
+    state.records(steps.RESULT, 1),
+    state.records(steps.STATISTICS, 1),
+    _ACTIONS,
+    np.empty((1, _SATELLITES, state.ORDERS), np.int8),
+    np.empty((1, 1), np.float32),
+    np.empty((1, 1), np.int16),
+)
+_WORDS = np.zeros((1, 1), np.int64)
+_SCENARIO = setup.Scenario(_WORDS, _WORDS[0], _WORDS, _WORDS[0], _WORDS[0], _WORDS)
+
+
+@functools.cache
+def compiled(make: Callable[..., tuple[Callable[..., None], tuple[Any, ...]]], **options: Any) -> Any:
+    """Return a kernel of this module, compiled once for the options with which ``make`` makes it."""
+    function, arguments = make(**options)
+    return compile_kernel(function, *arguments)

@@ -1,0 +1,310 @@
+"""The vector environment on a GPU: games, observations and opponents stay in its memory. Needs the extra ``[cuda]``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from geo_patrol.base.errors import show
+from geo_patrol.config.presets import ConfigSource
+from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import cuda as kernels
+from geo_patrol.engine import state, steps
+from geo_patrol.envs.opponents import Mixture, VectorOptions
+from geo_patrol.envs.vector import VectorGeoPatrol
+from geo_patrol.game.cuda import CudaGames, DeviceOutputs, check_tensor, find_device, upload_arrays
+from geo_patrol.game.game import Game, Games
+
+_BUILT_IN = ("idle", "random")
+"""Opponents that play on the device."""
+
+
+class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
+    """Many games at once on a GPU: ``VectorGeoPatrol`` whose arrays are PyTorch tensors there.
+
+    Game i plays, bit for bit, what a game with its seed plays on a processor. Arguments, spaces, rewards, endings, autoreset and
+    infos are those of ``VectorGeoPatrol``, with these differences:
+
+    - Actions, observations, rewards, endings and infos are tensors on the device. A step starts kernels on PyTorch's current
+      stream and does not wait for them.
+    - Opponents are "idle", "random", or a mixture of both.
+    - In mode DISABLED, an episode that is over stays as it is until it is reset; nothing is raised, for which a step would have
+      to wait.
+    - ``reset``, ``save`` and ``restore`` move all games to the host and back.
+
+    Args:
+        config: as in ``VectorGeoPatrol``.
+        num_games: how many games.
+        device: "cuda" or "cuda:1".
+        **options: as in ``VectorGeoPatrol``; ``threads`` and ``count_events`` cannot be given.
+
+    Raises:
+        CudaError: there is no such device.
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+    """
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        num_games: int = 1,
+        *,
+        device: str = "cuda",
+        **options: Unpack[VectorOptions],
+    ) -> None:
+        self.closed = True
+        self.device = find_device(device)
+        for name in ("threads", "count_events"):
+            if name in options:
+                raise ValueError(f"{name} cannot be given with device = {device!r}")
+        self._host = VectorGeoPatrol(config, num_games, **options)
+        self._check_opponents()
+        self._name, self._copy = device, options.get("copy", True)
+        self._mask_in, encoding = options.get("mask_in", "info"), options.get("observation", "onehot")
+        self._mode: AutoresetMode = self._host.metadata["autoreset_mode"]
+        self.num_games, self.num_envs, self.metadata = self._host.num_games, self._host.num_envs, self._host.metadata
+        self.single_observation_space = self._host.single_observation_space
+        self.single_action_space, self.action_space = self._host.single_action_space, self._host.action_space
+        self._has_opponent = self.num_envs == self.num_games
+        vector = self.single_observation_space
+        if isinstance(vector, spaces.Dict):
+            vector = vector["observation"]
+        assert vector.shape is not None
+        size = vector.shape[0]
+        rows = self.num_envs
+        self._outputs = DeviceOutputs(rows, self.device, encoding, size, masks=True, results=True)
+        sampling = DeviceOutputs(rows, self.device, samples=True)
+        self._sampled_array = sampling.sampled
+        self._sampling = sampling.arrays._replace(results=self._outputs.arrays.results)
+        self._stepping = self._outputs.arrays._replace(sampled=sampling.arrays.sampled)
+        self._all = torch.ones(rows, dtype=torch.bool, device=self.device)
+        self._games: CudaGames | None = None
+        self._samples = False  # whether actions were asked for since the last step
+        self._sampled: torch.Tensor | None = None  # actions for the next step, if it sampled them
+        self.closed = False
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, with the ranges that resets sample from."""
+        return self._host.config
+
+    @property
+    def opponent_names(self) -> tuple[str, ...]:
+        """The names of all opponents so far, by the indices that infos return."""
+        return self._host.opponent_names
+
+    @property
+    def observation_space(self) -> spaces.Space[Any]:  # type: ignore[override]
+        """The space of a batch of observations."""
+        return self._host.observation_space
+
+    def _check_opponents(self) -> None:
+        for name in self._host.opponent_names:
+            if name not in _BUILT_IN:
+                raise ValueError(f"opponent {show(name)} cannot play on a GPU: it must be 'idle' or 'random'")
+
+    def _started(self) -> CudaGames:
+        if self._games is None or self.closed:
+            raise RuntimeError("the environment is closed" if self.closed else "no games are being played: call reset")
+        return self._games
+
+    def _upload(self) -> None:
+        """Move all games from the host to the device, and write what they are observed as."""
+        episodes = self._host._episodes  # noqa: SLF001 - the other half of this class
+        if self._games is None:
+            self._games = CudaGames(episodes.games, self._name, episodes.bookkeeping)
+        else:
+            self._games.upload(episodes.games, episodes.bookkeeping)
+        self._opponents = upload_arrays(self._host._opponents.choices, self.device)  # noqa: SLF001
+        sampled = self._host._sampled  # noqa: SLF001
+        self._sampled = None if sampled is None else torch.from_numpy(sampled).to(self.device)
+        for records in (self._outputs.results, self._outputs.statistics):
+            records.memory.zero_()
+        self._games.run(steps.DESCRIBE, outputs=self._outputs.arrays)
+
+    def _download(self) -> None:
+        """Move all games from the device to the host."""
+        games, episodes = self._started(), self._host._episodes  # noqa: SLF001
+        episodes.games.put(np.arange(self.num_games), games.to("cpu"))
+        episodes.records[:] = games.episodes.download()
+        sampled = self._sampled
+        self._host._samples = self._samples  # noqa: SLF001
+        self._host._sampled = None if sampled is None else sampled.cpu().numpy()  # noqa: SLF001
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes, see ``VectorGeoPatrol.reset``; ``reset_mask`` may be a tensor."""
+        if options is not None and isinstance(options.get("reset_mask"), torch.Tensor):
+            options = options | {"reset_mask": options["reset_mask"].cpu().numpy()}
+        if self._games is not None:
+            self._download()
+        self._host.reset(seed=seed, options=options)
+        self._upload()
+        return self._observations(), self._infos()
+
+    def step(self, actions: torch.Tensor) -> tuple[Any, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Play one decision phase of every game.
+
+        Args:
+            actions: (num_envs, 11) integer order codes on the device; illegal ones become noop and are counted in the infos.
+
+        Returns:
+            Observations, rewards (num_envs,) float64, terminations and truncations (num_envs,) bool, infos.
+
+        Raises:
+            ValueError: the actions have another shape, are not integers, or are on another device.
+            RuntimeError: ``reset`` was never called, or the environment is closed.
+        """
+        games = self._started()
+        self._samples &= self._sampled is None  # those of the last step were not used
+        outputs = self._stepping if self._samples else self._outputs.arrays
+        orders = check_tensor(actions, (self.num_envs, state.SATELLITES), self.device)
+        if self._has_opponent:
+            choose = kernels.compiled(kernels.opponent_kernel)
+            games.launch(choose, games.choices.array, games.episodes.array, self._opponents)
+        if self._mode is AutoresetMode.NEXT_STEP:
+            over = games.episodes.field("is_over") != 0
+            games.set_up(over, self._opponents)
+            games.episodes.field("is_new").copy_(over)
+        games.run(steps.PLAY, orders, outputs=outputs)
+        results = self._outputs.results
+        finished = results.field("is_finished").clone()
+        infos = self._infos(finished)
+        if self._mode is AutoresetMode.SAME_STEP:
+            infos |= self._final(finished)
+        rewards, terminated, truncated = (results.field(name).clone() for name in ("reward", "terminated", "truncated"))
+        if self._mode is AutoresetMode.SAME_STEP:
+            over = games.episodes.field("is_over") != 0
+            games.set_up(over, self._opponents)
+            games.run(steps.DESCRIBE, selected=over, outputs=outputs)
+            infos |= self._info(self._all)
+        self._sampled = self._sampled_array.clone() if self._samples else None
+        return self._observations(), rewards, terminated, truncated, infos
+
+    def _observations(self) -> Any:
+        if self._mask_in == "obs":
+            return {
+                "observation": self._given(self._outputs.observations),
+                "action_mask": self._given(self._outputs.masks),
+            }
+        return self._given(self._outputs.observations)
+
+    def _given(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.clone() if self._copy else tensor
+
+    def _infos(self, finished: torch.Tensor | None = None) -> dict[str, Any]:
+        done = torch.zeros_like(self._all) if finished is None else finished
+        statistics = self._outputs.statistics
+        episode = {name: statistics.field(name).clone() for name in steps.STATISTICS.names or ()}
+        named = {key: value for name in episode for key, value in ((name, episode[name]), (f"_{name}", done))}
+        named |= self._sampled_values(done)
+        return self._info(self._all) | {"finished_episode": named, "_finished_episode": done}
+
+    def _sampled_values(self, mask: torch.Tensor) -> dict[str, Any]:
+        """Return what resets sampled for the games, by key of the configuration, zero in other rows; nothing if nothing is."""
+        sampled, words = self._host._episodes.sampled, self._started().words  # noqa: SLF001
+        if not sampled:
+            return {}
+        infos: dict[str, Any] = {}
+        for key, value in sampled.items():
+            column = words[:, value.word]
+            if value.formations:
+                choices = torch.tensor(list(value.formations), device=self.device)
+                row = words[:, value.word : value.word + choices.shape[1]]
+                column = (row[:, None] == choices).all(2).to(torch.int64).argmax(1)
+            column = column.contiguous().view(torch.float64) if value.is_real else column
+            rows = column.repeat_interleave(self.num_envs // self.num_games)
+            infos[key], infos[f"_{key}"] = torch.where(mask, rows, torch.zeros_like(rows)), mask
+        return {"sampled": infos, "_sampled": mask}
+
+    def _info(self, mask: torch.Tensor) -> dict[str, Any]:
+        """Return infos of the environments that a mask selects, zero in other rows."""
+        infos: dict[str, Any] = {}
+        for name in steps.INFO_FIELDS:
+            infos[name], infos[f"_{name}"] = self._outputs.results.field(name) * mask, mask
+        if self._mask_in == "info":
+            masks = self._outputs.masks if mask is self._all else self._outputs.masks * mask[:, None, None]
+            infos["action_mask"], infos["_action_mask"] = self._given(masks), mask
+        return infos | self._sampled_values(mask)
+
+    def _final(self, finished: torch.Tensor) -> dict[str, Any]:
+        """Return the last observations and infos of episodes that finished, zero in other rows."""
+        observations: Any = self._outputs.observations * finished[:, None]
+        if self._mask_in == "obs":
+            observations = {"observation": observations, "action_mask": self._outputs.masks * finished[:, None, None]}
+        return {
+            "final_obs": observations,
+            "_final_obs": finished,
+            "final_info": self._info(finished),
+            "_final_info": finished,
+        }
+
+    def action_masks(self) -> torch.Tensor:
+        """Return the legal orders of every environment, flat: (num_envs, 308) bool."""
+        self._started()
+        return self._outputs.masks.view(self.num_envs, -1) != 0
+
+    def sample_actions(self) -> torch.Tensor:
+        """Sample random legal orders for every environment, (num_envs, 11) int64, from streams of their own."""
+        games, sampled = self._started(), self._sampled
+        self._samples, self._sampled = True, None
+        if sampled is None:
+            games.run(steps.DESCRIBE, outputs=self._sampling)
+            sampled = self._sampled_array.clone()
+        return sampled
+
+    def view(self) -> tuple[Any, dict[str, Any]]:
+        """Return observations and infos as the games are now, as after ``restore``."""
+        self._started().run(steps.DESCRIBE, outputs=self._outputs.arrays)
+        return self._observations(), self._infos()
+
+    def game(self, index: int) -> Game:
+        """Return a copy of one game, see ``VectorGeoPatrol.game``."""
+        self._download()
+        return self._host.game(index)
+
+    def games(self) -> Games:
+        """Return copies of all games, on the host, with their random streams."""
+        return self._started().to("cpu")
+
+    def set_opponents(self, opponent: Mixture) -> None:
+        """Let episodes that start from now on choose their opponents from another mixture, of "idle" and "random".
+
+        Raises:
+            ValueError: an opponent or a weight is wrong, or both sides are played.
+        """
+        self._host.set_opponents(opponent)
+        self._check_opponents()
+        self._opponents = upload_arrays(self._host._opponents.choices, self.device)  # noqa: SLF001
+
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let episodes that start from now on sample variants by other weights, see ``VectorGeoPatrol.set_variants``."""
+        self._host.set_variants(weights)
+        if self._games is not None:
+            self._games.set_scenario(self._host._episodes.games.scenario)  # noqa: SLF001
+
+    def save(self) -> dict[str, Any]:
+        """Return all games, random streams included, as ``VectorGeoPatrol.save`` does: either restores what the other saved."""
+        self._download()
+        return self._host.save()
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Resume games that were saved, see ``VectorGeoPatrol.restore``.
+
+        Raises:
+            RecordingError: the data are damaged, or of another configuration.
+        """
+        self._host.restore(saved)
+        self._upload()
+
+    def close_extras(self, **_: Any) -> None:
+        """Free the memory."""
+        self._games = None
+        self._host.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.config.title!r}: {self.num_games} games, {self.num_envs} environments>"

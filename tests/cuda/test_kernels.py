@@ -1,0 +1,54 @@
+"""Kernels compile for every kind of game and GPU, without one, and round as a processor does."""
+
+import re
+import types
+
+import pytest
+
+pytest.importorskip("numba_cuda")
+pytest.importorskip("torch")
+
+import numba
+from numba import cuda
+
+from geo_patrol.engine import cuda as kernels
+
+if kernels.IS_SIMULATED:
+    pytest.skip("kernels are simulated", allow_module_level=True)
+
+
+def compile_to_ptx(function, arguments, capability):
+    with kernels.separate_rounding():
+        types_of = tuple(map(numba.typeof, arguments))
+        ptx, _ = cuda.compile(function, types_of, device=False, cc=capability, output="ptx", abi="numba")
+    return ptx if isinstance(ptx, str) else ptx.decode()
+
+
+@pytest.fixture(autouse=True)
+def capability(monkeypatch):
+    """Pretend that there is a GPU, as far as typing asks for one."""
+    device = types.SimpleNamespace(compute_capability=(9, 0))
+    if not cuda.is_available():
+        monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: device)
+    kernels.register()
+
+
+KERNELS = {
+    "step, 5 rings": (kernels.step_kernel, {"outer_ring": 5, "hides_enemies": False}),
+    "step, 10 rings, hidden": (kernels.step_kernel, {"outer_ring": 10, "hides_enemies": True}),
+    "reset": (kernels.reset_kernel, {"is_randomized": False, "hides_enemies": False}),
+    "reset, sampled, hidden": (kernels.reset_kernel, {"is_randomized": True, "hides_enemies": True}),
+    "opponents": (kernels.opponent_kernel, {}),
+}
+
+
+@pytest.mark.parametrize("capability_of", [(8, 0), (9, 0), (10, 0)])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_compile_and_round_each_product(name, capability_of, record_property):
+    make, options = KERNELS[name]
+    ptx = compile_to_ptx(*make(**options), capability_of)
+    local = [int(size) for size in re.findall(r"\.local .*?__local_depot\d+\[(\d+)\]", ptx)]
+    record_property(f"{name}, compute capability {capability_of}: local memory of a thread", sum(local))
+    assert ".entry" in ptx
+    # Without a mode of rounding, or fused, a sum of products may differ from a processor's in its last bit.
+    assert not re.findall(r"fma\.rn\.f\d+|\b(?:mul|add|sub)\.f\d+", ptx)
