@@ -81,7 +81,7 @@ def ordering(page):
 
 def settle(page):
     """Let a press on Commit count at once, or on Take it: half a second earlier it would be meant for what was there before."""
-    page.evaluate("typeof lesson === 'undefined' ? (page.entry.loaded = page.hintedAt = 0) : (lesson.entry.loaded = 0)")
+    page.evaluate("page.entry.loaded = page.hintedAt = 0")
 
 
 def commit(page):

@@ -11,12 +11,12 @@ STEPS = FlightLesson().steps
 def begun(page, number):
     """Wait until a step has begun."""
     page.locator("#step", has_text=STEPS[number - 1].title).wait_for()
-    until(page, f"lesson.number === {number} && !lesson.isDone && lesson.board.flight.choices.length > 0")
+    until(page, f"page.number === {number} && !page.isDone && page.board.flight.choices.length > 0")
     assert page.text_content("#progress") == f"Step {number} of {len(STEPS)}"
 
 
 def index_of(page, order):
-    return page.evaluate("order => lesson.board.flight.choices.findIndex((choice) => choice.order === order)", order)
+    return page.evaluate("order => page.board.flight.choices.findIndex((choice) => choice.order === order)", order)
 
 
 def point_of(page, order):
@@ -24,7 +24,7 @@ def point_of(page, order):
     page.locator("#map").scroll_into_view_if_needed()
     return page.evaluate(
         """index => {
-          const [x, y] = lesson.board.flight.choices[index].at;
+          const [x, y] = page.board.flight.choices[index].at;
           const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
           return [at.x, at.y];
         }""",
@@ -46,7 +46,7 @@ def test_a_pilot_learns_by_mouse(address, open_page):
         if number == 1:
             assert page.locator("#fly").is_hidden()
         wrong = next(
-            choice for choice in page.evaluate("lesson.board.flight.choices") if choice["order"] != step.orders[0]
+            choice for choice in page.evaluate("page.board.flight.choices") if choice["order"] != step.orders[0]
         )
         page.mouse.click(*point_of(page, wrong["order"]))
         page.locator("#wrong:not(:empty)").wait_for()
@@ -79,7 +79,7 @@ def test_a_pilot_learns_by_keyboard_alone_and_flies_on(address, open_page):
     for number, step in enumerate(STEPS, 1):
         begun(page, number)
         index = index_of(page, step.orders[0])
-        key = page.evaluate("index => lesson.board.flight.choices[index].key", index)
+        key = page.evaluate("index => page.board.flight.choices[index].key", index)
         for _ in range(index + 1 if key is None else 0):
             page.keyboard.press("ArrowRight")
         page.keyboard.press(key or "Enter")
@@ -104,7 +104,7 @@ def test_a_pilot_learns_with_a_finger_on_a_phone(address, open_page):
         if number % 2:
             point = point_of(page, order)
             page.touchscreen.tap(*point)  # chooses it
-            until(page, f"lesson.board.chosen === {index_of(page, order)}")
+            until(page, f"page.board.chosen === {index_of(page, order)}")
             page.touchscreen.tap(*point)
         else:
             button = page.locator("#pad button").nth(index_of(page, order))
@@ -125,7 +125,7 @@ def test_enter_flies_on_after_the_last_step(address, open_page):
     page = open_page(f"{address}/static/flight_lesson.html#step={len(STEPS)}", reduced_motion="reduce")
     begun(page, len(STEPS))
     page.evaluate(
-        "order => lesson.board.choose(lesson.board.flight.choices.findIndex((one) => one.order === order))",
+        "order => page.board.choose(page.board.flight.choices.findIndex((one) => one.order === order))",
         STEPS[-1].orders[0],
     )
     page.keyboard.press("Enter")

@@ -47,7 +47,7 @@ def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
 
 
 def play_step(page, step, *, by_mouse):
-    until(page, "lesson.entry.choices !== null && lesson.entry.isShown")
+    until(page, "page.entry.choices !== null && page.entry.isShown")
     settle(page)
     if step.orders:
         page.click(".commit")
@@ -56,7 +56,7 @@ def play_step(page, step, *, by_mouse):
         satellite = order.split()[0]
         option = next(
             option
-            for one in page.evaluate("lesson.entry.choices.satellites")
+            for one in page.evaluate("page.entry.choices.satellites")
             for option in one["options"]
             if option["order"] == order
         )
@@ -72,10 +72,10 @@ def play_step(page, step, *, by_mouse):
             page.keyboard.press("Space")
             press_until(page, ".choice input")
             for _ in range(30):
-                if page.evaluate("lesson.entry.orders").count(order):
+                if page.evaluate("page.entry.orders").count(order):
                     break
                 page.keyboard.press("ArrowDown")
-        assert order in page.evaluate("lesson.entry.orders")
+        assert order in page.evaluate("page.entry.orders")
         assert page.text_content("#wrong") == "", "it was about other orders"
         chip, foot = (page.locator(one).last.bounding_box() for one in (".chips li", ".foot"))
         assert chip["y"] + chip["height"] <= foot["y"]
@@ -117,27 +117,27 @@ def test_a_step_begins_with_its_own_position_whatever_was_shown_before(address, 
 def test_another_width_keeps_the_orders_and_the_result(address, open_page):
     page = open_page(f"{address}/static/learn.html#step=2", (390, 844), reduced_motion="reduce")
     page.locator("#progress", has_text="Step 2 of").wait_for()
-    diameter = "lesson.entry.choices.areas['alpha:P3'].hit.at(-1)"
+    diameter = "page.entry.choices.areas['alpha:P3'].hit.at(-1)"
     on_phone = page.evaluate(diameter)
-    page.evaluate("lesson.entry.select('P3')")
+    page.evaluate("page.entry.select('P3')")
     page.locator(".choice .way", has_text="Prograde").click()
     page.set_viewport_size({"width": 1280, "height": 800})
     until(page, f"{diameter} < {on_phone} / 1.3")
-    assert page.evaluate("lesson.entry.orders") == ["P3 prograde"]
+    assert page.evaluate("page.entry.orders") == ["P3 prograde"]
     settle(page)
     page.click(".commit")
     page.locator("#next:focus").wait_for()
     result = page.text_content("#task")
     with page.expect_response("**/api/lesson/2"):
         page.set_viewport_size({"width": 390, "height": 844})
-    until(page, "lesson.playback.record.moments.length === 2 && lesson.playback.isAtEnd")
+    until(page, "page.playback.record.moments.length === 2 && page.playback.isAtEnd")
     assert page.text_content("#task") == result
 
 
 def test_a_server_refuses_other_steps_and_other_bodies(address, open_page):
     page = open_page(f"{address}/static/learn.html", ignored="404|400")
     page.locator("#progress", has_text="Step 1 of").wait_for()
-    page.evaluate("lesson.back.hidden = false")
+    page.evaluate("page.back.hidden = false")
     page.click("#back")
     page.locator("#wrong", has_text="step must be 1 to 6, got 0").wait_for()
 
@@ -154,9 +154,9 @@ def test_the_result_is_told_after_it_was_shown_and_a_whole_game_follows(address,
     page.locator("#progress", has_text=f"Step {len(STEPS)} of").wait_for()
     task = page.text_content("#task")
     play_step(page, STEPS[-1], by_mouse=True)
-    until(page, "lesson.tried !== null")
-    assert page.evaluate("lesson.result !== null || (lesson.playback.isAtEnd && lesson.playback.hasArrived)")
-    assert page.evaluate("lesson.result === null") or page.text_content("#task") == task
+    until(page, "page.tried !== null")
+    assert page.evaluate("page.result !== null || (page.playback.isAtEnd && page.playback.hasArrived)")
+    assert page.evaluate("page.result === null") or page.text_content("#task") == task
     page.locator("#play-on:focus").wait_for()
     assert page.text_content("#task") != task
     page.click("#play-on")

@@ -149,8 +149,8 @@ def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, ope
     assert len(hits) == sum(outcome.success for outcome in outcomes)
 
 
-def test_a_card_says_why_a_satellite_is_lost_that_was_missed(page_path, open_page):
-    page = open_games(open_page, page_path, reduced_motion="reduce")
+def test_a_card_says_why_a_satellite_is_lost_that_was_missed(address, open_page):
+    page = open_page(f"{address}/static/start.html", reduced_motion="reduce")
     outcomes = [
         {
             "action": "shoot",
@@ -169,7 +169,8 @@ def test_a_card_says_why_a_satellite_is_lost_that_was_missed(page_path, open_pag
             "success": True,
         },
     ]
-    tell = """outcomes => drawCards({ outcomes, changes: [], score: [0, 0] }, new Cast(["a", "b"], null)).map((card) => card.textContent)"""
+    tell = """outcomes => import("/static/words.js").then(({ Cast, drawCards }) =>
+      drawCards({ outcomes, changes: [], score: [0, 0] }, new Cast(["a", "b"], null)).map((card) => card.textContent))"""
     _, card = page.evaluate(tell, outcomes)
     assert "6 is lost" in card
     assert "missed" in card
@@ -179,7 +180,7 @@ def test_a_card_says_why_a_satellite_is_lost_that_was_missed(page_path, open_pag
 def test_sectors_with_satellites_are_lit(page_path, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     page.keyboard.press("End")
-    moment = page.evaluate("player.playback.moment")
+    moment = page.evaluate("page.playback.moment")
     living = {row[1] for fleet in moment["fleets"] for row in fleet if row[5] != "destroyed"}
     assert set(moment["occupied"][1]) == living
     assert page.locator("#board .ground polygon").count() == len(living)
@@ -189,7 +190,7 @@ def test_sectors_stay_lit_until_their_satellites_drift(page_path, open_page):
     page = open_games(open_page, page_path, reduced_motion="reduce")
     lit, before, later = page.evaluate(
         """() => {
-          const { board, record } = player.playback;
+          const { board, record } = page.playback;
           const moment = record.moments.find(({ engaged, turning, occupied }) => engaged && turning && String(occupied[0]) !== String(occupied[1]));
           const ground = () => document.querySelector('#board .ground').innerHTML;
           board.draw(moment, 0);
@@ -209,7 +210,7 @@ def test_a_phone_shows_satellites_large_enough_to_be_read(page_path, open_page):
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
         widths = page.evaluate(
-            "[...player.playback.board.moving.querySelectorAll('use')].map((token) => token.getBoundingClientRect().width)"
+            "[...page.playback.board.moving.querySelectorAll('use')].map((token) => token.getBoundingClientRect().width)"
         )
         assert len(widths) > 2
         assert min(widths) > 20
@@ -242,10 +243,10 @@ def test_satellites_glide_between_the_frames(page_path, open_page):
     page = open_games(open_page, page_path)
     moved = page.evaluate(
         """() => {
-          player.playback.pauseAt(0);
+          page.playback.pauseAt(0);
           const shapes = (index, progress) => {
-            player.playback.board.draw(player.playback.record.moments[index], progress);
-            return [...player.playback.board.moving.children].map((element) => element.outerHTML);
+            page.playback.board.draw(page.playback.record.moments[index], progress);
+            return [...page.playback.board.moving.children].map((element) => element.outerHTML);
           };
           const [start, half, end] = [0, 0.5, 1].map((progress) => shapes(1, progress));
           return [start.length, half.filter((html, i) => html !== start[i] && html !== end[i]).length];
@@ -261,7 +262,7 @@ def test_a_game_plays_to_its_end_by_itself(page_path, open_page):
     if page.text_content(".step-play") == "Play":
         page.click(".step-play")
     page.locator(".step-play", has_text="Play").wait_for(timeout=60_000)
-    assert page.evaluate("player.playback.index === player.playback.record.moments.length - 1")
+    assert page.evaluate("page.playback.index === page.playback.record.moments.length - 1")
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])

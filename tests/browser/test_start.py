@@ -181,7 +181,7 @@ def test_the_start_page_fits_its_window_and_is_accessible(address, open_page, si
     assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
     check_page(page, size)
     name, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:1")
-    keep = "([table, secret]) => OwnGames.keep({ table, secret, side: 'alpha' })"
+    keep = "([table, secret]) => import('/static/client.js').then(({ OwnGames }) => OwnGames.keep({ table, secret, side: 'alpha' }))"
     page.evaluate(keep, [name, alpha.partition("secret=")[2]])
     page.reload()
     page.locator("#continue", has_text="turn 1").wait_for()

@@ -595,7 +595,8 @@ def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it
     page.click("#ask-hint")
     page.locator("#hint", has_text="does not count for your rating").wait_for()
     page.click("#close-hint")
-    assert not page.evaluate("OwnGames.find(page.table).hinted")
+    own_game = "import('/static/client.js').then(({ OwnGames, request }) => [OwnGames.find(page.table), request])"
+    assert not page.evaluate(f"{own_game}.then(([game]) => game.hinted)")
     page.click("#ask-hint")
     show = page.locator("#show-hint").bounding_box()
     page.click("#show-hint")
@@ -617,7 +618,7 @@ def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it
     page.click("#ask-hint")
     page.locator("#hint", has_text="% of ").wait_for(timeout=60_000)
     (state,) = page.evaluate(
-        "request('/api/games', { games: [OwnGames.find(page.table)].map(({ table, secret }) => ({ table, secret })) }).then(({ games }) => games)"
+        f"{own_game}.then(([{{ table, secret }}, request]) => request('/api/games', {{ games: [{{ table, secret }}] }})).then(({{ games }}) => games)"
     )
     assert state["hinted"]
 

@@ -4,6 +4,7 @@ import base64
 import gzip
 import html
 import json
+import re
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from string import Template
@@ -17,6 +18,7 @@ from geo_patrol.web.records import game_record
 
 MAX_GAMES = 100
 _FRAME_STYLE = "width: 100%; aspect-ratio: 16 / 10; min-height: 38rem; border: 0"
+_IMPORT, _EXPORT = re.compile(r"^import .*\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)
 _SCRIPTS = ("scene.js", "words.js", "playback.js", "replay.js")
 
 
@@ -55,8 +57,13 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
         one_game="hidden" if len(options) == 1 else "",
         options="".join(options),
         games="\n".join(records),
-        script="\n".join(static_file(name) for name in _SCRIPTS),
+        script="\n".join(map(_inline_module, _SCRIPTS)),
     )
+
+
+def _inline_module(name: str) -> str:
+    """Return a script as a part of one module that holds all of them: nothing is imported or exported."""
+    return _EXPORT.sub("", _IMPORT.sub("", static_file(name)))
 
 
 def _result(timeline: Timeline) -> str:

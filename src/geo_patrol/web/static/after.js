@@ -1,8 +1,11 @@
-"use strict";
+import { attempt, Connection, copy, FIRM_GAMES, forOthers, isForRating, leaveFor, openAndPlay, OwnGames, ownRating, pageAddress, ratedResults, ratingText, refreshOwnGames, request, start, watchAddress } from "./client.js";
+import { Controls, drawPlot, drawScores, Playback } from "./playback.js";
+import { followClass } from "./pupil.js";
+import { drawShape, NARROW, screenKind } from "./scene.js";
+import { byId, capitalized, Cast, counted, COUNTS, create, drawCards, faultText, isSettled, lineTable, listed, orderText, phaseStory, phaseText, say, short, SIDES, sumLines, verdict, withEnd } from "./words.js";
 
 const ASK_SECONDS = 1; // between questions how far the analysis has come
 const ONE_COLUMN = window.matchMedia("(max-width: 48rem)");
-const byId = (id) => document.getElementById(id);
 
 /** A game that is over: how it ended, what decided it, every moment of it, and the next one. */
 class AfterPage {
@@ -227,7 +230,7 @@ class AfterPage {
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1));
-const page = new AfterPage(parameters.get("table") ?? "");
+const page = (window.page = new AfterPage(parameters.get("table") ?? ""));
 if (parameters.has("class")) {
   byId("class").href = pageAddress("class", { class: parameters.get("class") });
   byId("class").hidden = false;

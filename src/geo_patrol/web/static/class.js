@@ -1,4 +1,6 @@
-"use strict";
+import { arrive, attempt, linkField, Network, pageAddress, repeated, request, watchAddress } from "./client.js";
+import { Place } from "./pupil.js";
+import { capitalized, counted, create, listed, playerName, say, SIDES } from "./words.js";
 
 const REFRESH_SECONDS = 2;
 const FINISHED = "has finished the game";
@@ -248,9 +250,9 @@ async function openPage() {
   return parameters.has("teacher") ? new TeacherPage(code, parameters.get("teacher")) : new PupilPage(code, parameters.get("left"));
 }
 
-let page = null;
+window.page = null; // until the server has said what it is a page of
 openPage().then(
-  (opened) => (page = opened),
+  (opened) => (window.page = opened),
   (error) => {
     document.getElementById("pupil").hidden = false;
     document.querySelector("#pupil .notice").textContent = `${error.message}. Check the code, or ask your teacher.`;

@@ -1,8 +1,9 @@
-"use strict";
+import { screenKind } from "./scene.js";
+import { create, playerName, say, SIDES } from "./words.js";
 
-const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
+export const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
 const GAMES = "geo_patrol.games"; // the person's games with the secrets of their seats, the latest first
-const DRAFT = "geo_patrol.scenario"; // the scenario that was edited last
+export const DRAFT = "geo_patrol.scenario"; // the scenario that was edited last
 const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
 const MAX_GAMES_KEPT = 500;
 const PRESENCE_SECONDS = 60; // a server for one person ends when no page has asked for anything for a while
@@ -12,7 +13,7 @@ const PAUSES = [300, 1000, 3000]; // milliseconds before a request that got no a
  * Lets somebody come to a class or a challenge; returns the secret. It is made here and kept until there is an answer, because
  * whoever comes again under the same name after an answer was lost is the same.
  */
-async function arrive(path, name) {
+export async function arrive(path, name) {
   const key = `${path} ${name}`;
   const made = sessionStorage.getItem(key) ?? btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24)))).replaceAll("+", "-").replaceAll("/", "_");
   sessionStorage.setItem(key, made);
@@ -22,7 +23,7 @@ async function arrive(path, name) {
 }
 
 /** Sends a request, with a body if there is one; returns its answer, or throws an error with the server's words. */
-async function request(path, body, signal) {
+export async function request(path, body, signal) {
   const options = body === undefined ? { signal } : { method: "POST", body: JSON.stringify(body), signal };
   const response = await send(path, options, body === undefined ? PAUSES : []); // what a body asks for might be done twice
   const answer = await response.json().catch(() => ({ text: `The server answers ${response.status}.` }));
@@ -43,7 +44,7 @@ async function send(path, options, [pause, ...pauses]) {
 }
 
 /** Runs an action; says in a notice what went wrong. */
-async function attempt(action, notice) {
+export async function attempt(action, notice) {
   try {
     await action();
   } catch (error) {
@@ -52,7 +53,7 @@ async function attempt(action, notice) {
 }
 
 /** Runs what a button starts; until it is done, or has failed, the button says so and cannot be pressed. */
-async function start(button, action, notice) {
+export async function start(button, action, notice) {
   const [label, hadFocus] = [button.textContent, button === document.activeElement];
   notice.textContent = "";
   button.disabled = true;
@@ -64,7 +65,7 @@ async function start(button, action, notice) {
 }
 
 /** Goes to an address; done only if somebody comes back to the page as it was left. */
-function leaveFor(address) {
+export function leaveFor(address) {
   location.href = address;
   return new Promise((resolve) => window.addEventListener("pageshow", resolve, { once: true }));
 }
@@ -72,29 +73,29 @@ function leaveFor(address) {
 setInterval(() => fetch("/api/ready").catch(() => {}), PRESENCE_SECONDS * 1000);
 
 /** Opens a mission for everybody who gets its link, and goes there. */
-async function openMission(asked) {
+export async function openMission(asked) {
   const { challenge } = await request("/api/flights", asked);
   return leaveFor(pageAddress("flight", { challenge }));
 }
 
 /** Returns the address of a page; what follows # is never sent over the network. */
-function pageAddress(page, parameters) {
+export function pageAddress(page, parameters) {
   return new URL(`/static/${page}.html#${new URLSearchParams(parameters)}`, location.href).href;
 }
 
 /** Returns the short address at which everybody may watch a table, and look at its game when it is over. */
-function watchAddress(table) {
+export function watchAddress(table) {
   return new URL(`/table/${encodeURIComponent(table)}`, location.href).href;
 }
 
 /** Returns an address of this server as others open it. */
-async function forOthers(address) {
+export async function forOthers(address) {
   const { others } = await request("/api/ready");
   return others === null ? address : address.replace(`${location.origin}/`, others);
 }
 
 /** The person's games, the latest first: table, side, secret, the second person's if there is one, and what was asked for. */
-class OwnGames {
+export class OwnGames {
   static all() {
     try {
       const games = JSON.parse(localStorage.getItem(GAMES) ?? "[]");
@@ -125,7 +126,7 @@ class OwnGames {
 }
 
 /** Covers the page while a teacher has paused it: nothing below can be pressed, and whatever was open is closed. */
-function showPause(isPaused) {
+export function showPause(isPaused) {
   const old = document.querySelector("dialog.pause");
   if (isPaused === (old !== null)) return;
   if (!isPaused) {
@@ -144,7 +145,7 @@ function showPause(isPaused) {
 const MAX_ASKED = 50; // games about which the server is asked at once
 
 /** Asks the server about the person's games whose results are not known yet; returns all games, each with its state. */
-async function refreshOwnGames() {
+export async function refreshOwnGames() {
   const unknown = OwnGames.all().filter(({ result }) => !result).slice(0, MAX_ASKED);
   if (unknown.length > 0) {
     const { games } = await request("/api/games", { games: unknown.map(({ table, secret }) => ({ table, secret })) });
@@ -158,19 +159,19 @@ async function refreshOwnGames() {
 }
 
 /** Returns whom the person plays, or played. */
-function opponentOf({ side, second, state }) {
+export function opponentOf({ side, second, state }) {
   if (second) return "two at one screen";
   const name = state.names[side === "alpha" ? 1 : 0];
   return name === "person" ? "another person" : playerName(name);
 }
 
 /** Returns whether a game counts for the rating if nobody asks for a hint in it: a whole game of the usual scenario against a level. */
-function isForRating({ side, asked, second, isPractice }) {
+export function isForRating({ side, asked, second, isPractice }) {
   return asked?.preset === "geo_patrol" && !second && !isPractice && asked[side === "alpha" ? "bravo" : "alpha"]?.startsWith("level:");
 }
 
 /** Returns (rating, result) of the games against levels that count. */
-function ratedResults(games, levels) {
+export function ratedResults(games, levels) {
   return games.flatMap((game) => {
     const { side, result } = game;
     const level = result && levels.find(({ agent }) => agent === result.names[side === "alpha" ? 1 : 0]);
@@ -180,14 +181,14 @@ function ratedResults(games, levels) {
 }
 
 /** Returns the person's rating with its interval; null before the first rated game. */
-async function ownRating(games, levels) {
+export async function ownRating(games, levels) {
   return (await request("/api/rating", { results: ratedResults(games, levels) })).rating;
 }
 
-const FIRM_GAMES = 5; // from which on a rating's interval says something
+export const FIRM_GAMES = 5; // from which on a rating's interval says something
 
 /** Returns a rating as it is shown: "1270 ± 140", before some games "about 1270". */
-function ratingText({ rating, low, high, games }) {
+export function ratingText({ rating, low, high, games }) {
   return games < FIRM_GAMES ? `about ${rating}` : `${rating} ± ${Math.round((high - low) / 2)}`;
 }
 
@@ -196,7 +197,7 @@ function ratingText({ rating, low, high, games }) {
  * @param {object} asked what the server is asked for; the other side is played by an agent, or at the same screen.
  * @param {string} side of the seat.
  */
-async function openAndPlay(asked, side) {
+export async function openAndPlay(asked, side) {
   const { table, secrets } = await request("/api/tables", { ...asked, [side]: "link" });
   const other = SIDES.find((one) => one !== side);
   const game = { table, side, secret: secrets[side], asked, ...(secrets[other] ? { second: secrets[other] } : {}) };
@@ -205,7 +206,7 @@ async function openAndPlay(asked, side) {
 }
 
 /** Says how others can come to this server, and opens a person's own page to the network if its owner wants that. */
-class Network {
+export class Network {
   /**
    * @param {HTMLElement} root where it is said.
    * @param {HTMLElement} notice where faults are said.
@@ -237,7 +238,7 @@ class Network {
 }
 
 /** Returns an action to repeat: what goes wrong is said in a notice until it goes well again. */
-function repeated(action, notice) {
+export function repeated(action, notice) {
   let isLost = false;
   return async () => {
     try {
@@ -252,7 +253,7 @@ function repeated(action, notice) {
 }
 
 /** Copies a text, and says so on the button for a moment. */
-async function copy(button, text) {
+export async function copy(button, text) {
   const label = (button.dataset.label ??= button.textContent); // not that of a moment ago
   const isCopied = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
   if (!isCopied) {
@@ -264,7 +265,7 @@ async function copy(button, text) {
 }
 
 /** Returns a link as a field with a button that copies it. */
-function linkField(text, address) {
+export function linkField(text, address) {
   const input = create("input", { readonly: "", value: address });
   const button = create("button", { type: "button", "aria-label": `Copy: ${text}` }, "Copy");
   input.addEventListener("focus", () => input.select());
@@ -280,7 +281,7 @@ document.addEventListener("click", ({ target }) => {
 });
 
 /** Single keys that press buttons or call functions; a box in a dialog switches letters and digits off. */
-class Shortcuts {
+export class Shortcuts {
   /**
    * @param {HTMLDialogElement} dialog with a table and a box.
    * @param {Array} keys a key as people call it (null is not listed), what it does, the values of ``KeyboardEvent.key``, and a function.
@@ -312,7 +313,7 @@ const SILENCE_SECONDS = 25; // after which a connection counts as dead
 const MAX_RETRY_SECONDS = 8;
 
 /** A connection to a table that comes back by itself and goes on after the last event that arrived. */
-class Connection {
+export class Connection {
   /**
    * @param {string} table identifier of the table.
    * @param {?string} secret of the seat; null watches.

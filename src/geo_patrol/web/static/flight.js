@@ -1,4 +1,6 @@
-"use strict";
+import { arrive, attempt, linkField, NAME, repeated, request } from "./client.js";
+import { dataRow, dataTable, FlightBoard, isTaken, NARROW, scoreSheet } from "./flight_map.js";
+import { capitalized, create, rulesOf, say } from "./words.js";
 
 const REFRESH_SECONDS = 4;
 const SAVED = "geo_patrol.flight."; // in the browser's storage, with the challenge: a pilot's secret
@@ -186,4 +188,4 @@ class FlightPage {
   }
 }
 
-const page = new FlightPage(new URLSearchParams(location.hash.slice(1)).get("challenge") ?? "");
+const page = (window.page = new FlightPage(new URLSearchParams(location.hash.slice(1)).get("challenge") ?? ""));

@@ -1,4 +1,6 @@
-"use strict";
+import { openMission, request, start } from "./client.js";
+import { FlightBoard, isTaken, NARROW, scoreSheet } from "./flight_map.js";
+import { create } from "./words.js";
 
 const STORY_SECONDS = 1.1; // for each of coast, gravity and engines, so that each can be seen and read
 const FINGER = window.matchMedia("(hover: none)");
@@ -112,5 +114,5 @@ class FlightLesson {
   }
 }
 
-const lesson = new FlightLesson();
-lesson.open();
+window.page = new FlightLesson();
+window.page.open();

@@ -1,9 +1,10 @@
-"use strict";
+import { drawShape } from "./scene.js";
+import { create, svgElement } from "./words.js";
 
 const STEP_SECONDS = 0.25;
 const FINGER_PIXELS = 22; // around a finger or pointer within which an endpoint is meant
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
-const NARROW = window.matchMedia("(max-width: 48rem)");
+export const NARROW = window.matchMedia("(max-width: 48rem)");
 const ARROWS = { w: "↑", e: "↗", d: "→", c: "↘", x: "↓", z: "↙", a: "←", q: "↖", s: "·" };
 const COAST = "s"; // key of the order to leave the engines off
 const CHOOSING = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -108,7 +109,7 @@ class FlightMap {
 }
 
 /** The orders of the next turn: as endpoints on the map, as buttons that lie to each other as these do, and as keys. */
-class FlightBoard {
+export class FlightBoard {
   /** @param {function(object)} fly called with the order that is to be flown: one of the flight's choices. */
   constructor(fly) {
     [this.pad, this.button, this.zoom, this.legend] = ["pad", "fly", "zoom", "legend"].map((id) => document.getElementById(id));
@@ -204,17 +205,17 @@ class FlightBoard {
 }
 
 /** Returns the parts of a table: its headings, and rows. */
-function dataTable(headings, rows) {
+export function dataTable(headings, rows) {
   const head = create("tr", {}, ...headings.map((text) => create("th", { scope: "col" }, text)));
   return [create("thead", {}, head), create("tbody", {}, ...rows)];
 }
 
-function dataRow(cells, attributes = {}) {
+export function dataRow(cells, attributes = {}) {
   return create("tr", attributes, ...cells.map((cell) => create("td", {}, String(cell ?? ""))));
 }
 
 /** Returns the parts of the table of points: each line of the score sheet, what it is for, and a flight's points. */
-function scoreSheet(scoring, points) {
+export function scoreSheet(scoring, points) {
   const totals = Object.fromEntries(points);
   const rows = scoring.map(([line, text]) => create("tr", {}, create("th", { scope: "row" }, line), create("td", {}, text), create("td", { class: "num" }, String(totals[line]))));
   const sum = points.reduce((total, [, value]) => total + value, 0);
@@ -223,6 +224,6 @@ function scoreSheet(scoring, points) {
 }
 
 /** Returns whether a key is for something else than flying: a field, or the browser. */
-function isTaken({ target, ctrlKey, altKey, metaKey, repeat }) {
+export function isTaken({ target, ctrlKey, altKey, metaKey, repeat }) {
   return target.matches("input, select, textarea") || ctrlKey || altKey || metaKey || repeat;
 }

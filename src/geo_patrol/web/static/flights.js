@@ -1,4 +1,6 @@
-"use strict";
+import { attempt, openMission, request, start } from "./client.js";
+import { drawShape } from "./scene.js";
+import { capitalized, create, rulesOf, svgElement } from "./words.js";
 
 const form = document.getElementById("new");
 const notice = document.getElementById("notice");

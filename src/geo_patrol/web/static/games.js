@@ -1,4 +1,5 @@
-"use strict";
+import { attempt, FIRM_GAMES, opponentOf, OwnGames, ownRating, pageAddress, ratingText, refreshOwnGames, request } from "./client.js";
+import { capitalized, Cast, counted, create, endText } from "./words.js";
 
 const SHOWN = 8; // finished games, until more are asked for
 const FLIGHTS = "geo_patrol.flights"; // in the browser's storage: the person's flights
@@ -81,5 +82,5 @@ class GamesPage {
   }
 }
 
-const page = new GamesPage();
+const page = (window.page = new GamesPage());
 attempt(() => page.open(), page.notice);

@@ -1,4 +1,9 @@
-"use strict";
+import { openAndPlay, request, start } from "./client.js";
+import { OrderPanel } from "./orders.js";
+import { Playback } from "./playback.js";
+import { followClass } from "./pupil.js";
+import { NARROW, screenKind } from "./scene.js";
+import { capitalized, Cast, create, rulesOf, SIDES } from "./words.js";
 
 const FIRST = "level:sputnik"; // the first opponent
 
@@ -127,5 +132,5 @@ class Lesson {
 
 const followed = new URLSearchParams(location.hash.slice(1)).get("class"); // of a pupil who waits for a partner
 if (followed !== null) followClass(followed, null);
-const lesson = new Lesson();
-lesson.open();
+window.page = new Lesson();
+window.page.open();

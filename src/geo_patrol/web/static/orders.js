@@ -1,12 +1,13 @@
-"use strict";
+import { drawShape, NARROW } from "./scene.js";
+import { capitalized, Cast, create, DEEDS, DIRECTIONS, fleetTokens, MOVES, oddsText, roundsText, short, SIDES, svgElement } from "./words.js";
 
 const FINGER = 22; // pixels around a finger or pointer within which a satellite is meant
 const TOUCH = 20; // pixels around a satellite that are its own where fingers choose: two that share them are told apart in a menu
 const DRAG = 12; // pixels after which a press becomes a drag
-const SETTLE = 500; // milliseconds after new choices in which a press on Commit is meant for the old ones
+export const SETTLE = 500; // milliseconds after new choices in which a press on Commit is meant for the old ones
 
 /** Orders being entered: fleets, the orders of one satellite, those that are planned, and the board as a second way. */
-class OrderPanel {
+export class OrderPanel {
   /**
    * @param {HTMLElement} root with elements of the classes yours, theirs, choice, sofar, menu, undo and commit.
    * @param {Playback} playback whose board shows choices and takes clicks.

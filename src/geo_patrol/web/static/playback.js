@@ -1,13 +1,12 @@
-"use strict";
+import { BoardView } from "./scene.js";
+import { counted, create, phaseText, say, SIDES, svgElement } from "./words.js";
 
-const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const PAUSE_SECONDS = 0.3; // for which a position stands still before the next phase
-const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
-const NARROW = window.matchMedia("(max-width: 40rem), (max-height: 30rem)"); // the board gets larger satellites, in stacks where needed
-const screenKind = () => (NARROW.matches ? "narrow" : "wide"); // as the server calls it
+export const REDUCED_MOTION = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Shows the moments of a game on a board, and moves between them. */
-class Playback {
+export class Playback {
   /**
    * @param {SVGSVGElement} svg of the board.
    * @param {function(Playback)} changed called when another moment is shown, when it has arrived, and when it plays or stops.
@@ -136,7 +135,7 @@ const CONTROLS = [
 ];
 
 /** Buttons and a slider that step through a game. */
-class Controls {
+export class Controls {
   /**
    * @param {HTMLElement} root where they go.
    * @param {Playback} playback what they control; it calls ``update`` when it changes.
@@ -172,7 +171,7 @@ class Controls {
 }
 
 /** Returns the score after each turn that was played, with the index of the moment. */
-function turnScores(moments) {
+export function turnScores(moments) {
   const points = new Map();
   moments.forEach(({ turn, phase, score }, index) => {
     if (phase === "movement") points.set(turn - 1, { turns: turn - 1, score, index });
@@ -189,7 +188,7 @@ function turnScores(moments) {
  * @param {string} text what the picture shows, in words.
  * @param {Array} marks each with turns, value, and its text.
  */
-function drawPlot(root, lines, [low, high], text, marks = []) {
+export function drawPlot(root, lines, [low, high], text, marks = []) {
   const last = Math.max(4, ...lines.flatMap(({ points }) => points.map(([turns]) => turns)));
   const y = (value) => 100 - ((value - low) / (high - low || 1)) * 100;
   const x = (turns) => (turns / last) * 100;
@@ -214,7 +213,7 @@ function drawPlot(root, lines, [low, high], text, marks = []) {
 }
 
 /** Draws the score over the turns. */
-function drawScores(root, moments, cast) {
+export function drawScores(root, moments, cast) {
   const points = turnScores(moments);
   const values = points.flatMap(({ score }) => score);
   const lines = SIDES.map((side, i) => ({ name: side, points: points.map(({ turns, score }) => [turns, score[i]]) }));

@@ -1,10 +1,10 @@
-"use strict";
+import { pageAddress, request, showPause } from "./client.js";
 
 const PLACE_SECONDS = 2;
 const SAVED = "geo_patrol.class."; // in the browser's storage, with the code of a class: the pupil's secret
 
 /** Where a pupil of a class is, as the server says it every two seconds. */
-class Place {
+export class Place {
   /**
    * @param {string} code of the class.
    * @param {function(object)} show called with what the server says; "gone" where the pupil is nobody in the class any more.
@@ -48,7 +48,7 @@ class Place {
 }
 
 /** Takes a pupil from another page to the next game as soon as it has begun, and shows there what the teacher pauses. */
-function followClass(code, table) {
+export function followClass(code, table) {
   const follow = new Place(code, (place) => {
     if (!place.gone && place.table !== null && place.table !== table && !place.over) follow.go(place.table);
   });

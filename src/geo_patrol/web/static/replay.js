@@ -1,4 +1,6 @@
-"use strict";
+import { Controls, drawScores, Playback, REDUCED_MOTION, SPEEDS, turnScores } from "./playback.js";
+import { NARROW } from "./scene.js";
+import { Cast, COLORS, create, drawCards, fleetTokens, lossText, phaseText, rulesOf, say, SIDES, verdict } from "./words.js";
 
 /** Returns a game's record, which the page holds compressed, twice: phones get larger satellites, in stacks where needed. */
 async function readGame(index) {
@@ -98,8 +100,8 @@ class Player {
 }
 
 if (!("DecompressionStream" in window)) document.getElementById("headline").textContent = "This page needs a newer browser, of 2023 or later.";
-const player = new Player();
+const page = (window.page = new Player());
 const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("game") ?? 0);
-player.open(document.getElementById(`game-${wanted}`) ? wanted : 0).then(() => {
-  if (!REDUCED_MOTION.matches) player.playback.setPlaying(true);
+page.open(document.getElementById(`game-${wanted}`) ? wanted : 0).then(() => {
+  if (!REDUCED_MOTION.matches) page.playback.setPlaying(true);
 });

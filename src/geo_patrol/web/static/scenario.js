@@ -1,4 +1,6 @@
-"use strict";
+import { attempt, copy, DRAFT, linkField, openAndPlay, request, start } from "./client.js";
+import { BoardView, drawShape, NARROW, screenKind } from "./scene.js";
+import { byId, capitalized, COLORS, counted, create, listed, say, SIDES, svgElement } from "./words.js";
 
 const FIRST = 'extends = "geo_patrol"\ntitle = "My scenario"\n';
 const TYPING_SECONDS = 0.4; // without a key, after which the server reads what was typed
@@ -16,7 +18,6 @@ const COMMAND = "geo-patrol study run study.toml --out study";
 const DRAG = 12; // pixels after which a press becomes a drag
 const STEPS = { ArrowLeft: 1, ArrowUp: 1, ArrowRight: -1, ArrowDown: -1 }; // of keys, in sectors prograde
 
-const byId = (id) => document.getElementById(id);
 
 /** Returns a place in words; the offset is in sectors ahead of the HVA. */
 function placeText(offset) {
@@ -412,5 +413,5 @@ class ScenarioPage {
   }
 }
 
-const page = new ScenarioPage();
+const page = (window.page = new ScenarioPage());
 attempt(() => page.open(), byId("notice"));

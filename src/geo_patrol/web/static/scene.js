@@ -1,6 +1,6 @@
-"use strict";
-
 const SVG = "http://www.w3.org/2000/svg";
+export const NARROW = window.matchMedia("(max-width: 40rem), (max-height: 30rem)"); // the board gets larger satellites, in stacks where needed
+export const screenKind = () => (NARROW.matches ? "narrow" : "wide"); // as the server calls it
 const BASELINES = { top: 0.8, bottom: -0.2, mid: 0.36 };
 
 /** Returns a color of dark pictures as the page's theme shows it. */
@@ -106,7 +106,7 @@ function paint(fill, stroke, width, opacity) {
 }
 
 /** Returns a shape as an element. */
-function drawShape(shape) {
+export function drawShape(shape) {
   return redraw(document.createElementNS(SVG, ELEMENTS[shape[0]].name), shape);
 }
 
@@ -118,7 +118,7 @@ function redraw(element, shape) {
 }
 
 /** The board of a game as SVG: what stays, and frames of what moves. */
-class BoardView {
+export class BoardView {
   /** @param {SVGSVGElement} svg where it is drawn; what is put into ``overlay`` lies on top, into ``lights`` beneath what moves. */
   constructor(svg) {
     this.svg = svg;

@@ -1,11 +1,12 @@
-"use strict";
+import { attempt, DRAFT, forOthers, leaveFor, linkField, Network, openAndPlay, opponentOf, OwnGames, pageAddress, refreshOwnGames, request, start } from "./client.js";
+import { Playback, REDUCED_MOTION } from "./playback.js";
+import { byId, capitalized, Cast, COLORS, create, listed, phaseStory, playerName, say, SIDES, verdict } from "./words.js";
 
 const LEVEL = "geo_patrol.level"; // in the browser's storage: the opponent that was chosen last
 const OWN = "own"; // a scenario instead of a preset
 const FIRST_LEVEL = 1; // of somebody who comes for the first time
 const READY_SECONDS = 0.7;
 
-const byId = (id) => document.getElementById(id);
 
 /** The start page: an opponent and a game, and the ways to everything else. */
 class StartPage {
@@ -245,5 +246,5 @@ class StartPage {
   }
 }
 
-const page = new StartPage();
+const page = (window.page = new StartPage());
 attempt(() => page.open(), page.notice);

@@ -1,4 +1,9 @@
-"use strict";
+import { attempt, Connection, forOthers, isForRating, linkField, NAME, OwnGames, pageAddress, request, Shortcuts, showPause, watchAddress } from "./client.js";
+import { OrderPanel, SETTLE } from "./orders.js";
+import { Controls, drawScores, Playback, turnScores } from "./playback.js";
+import { followClass } from "./pupil.js";
+import { NARROW, screenKind } from "./scene.js";
+import { capitalized, Cast, COLORS, counted, COUNTS, create, DIRECTIONS, drawCards, faultText, listed, lossText, manyDo, orderText, phaseStory, phaseText, rulesOf, say, short, SIDES, verdict, withEnd } from "./words.js";
 
 const PATIENCE = 200; // milliseconds without a change of orders before the server is asked about danger
 const HINT_SECONDS = 3; // after which the page says why a hint takes long
@@ -809,7 +814,7 @@ function dangerText({ attackers, lost, guarding, able, phase }) {
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself
 window.addEventListener("hashchange", () => location.reload()); // orders outlive it
-const page = new TablePage(parameters);
+const page = (window.page = new TablePage(parameters));
 if (parameters.has("class")) {
   const back = document.getElementById("back");
   back.href = pageAddress("class", { class: parameters.get("class") });

@@ -1,21 +1,24 @@
-"use strict";
-
-const SIDES = ["alpha", "bravo"];
-const COLORS = { alpha: "blue", bravo: "gold" };
+export const SIDES = ["alpha", "bravo"];
+export const COLORS = { alpha: "blue", bravo: "gold" };
 // The words of the rules, on buttons, in orders and in results; verbs by how many do it: several, one.
-const MOVES = { prograde: "prograde", retrograde: "retrograde", radial_in: "radial in", radial_out: "radial out" };
-const DEEDS = { shoot: ["shoot", "shoots"], collide: ["collide with", "collides with"], guard: ["guard", "guards"] };
-const DIRECTIONS = "Prograde: the way everything drifts when a turn ends. Retrograde: the other way.";
+export const MOVES = { prograde: "prograde", retrograde: "retrograde", radial_in: "radial in", radial_out: "radial out" };
+export const DEEDS = { shoot: ["shoot", "shoots"], collide: ["collide with", "collides with"], guard: ["guard", "guards"] };
+export const DIRECTIONS = "Prograde: the way everything drifts when a turn ends. Retrograde: the other way.";
+
+/** Returns an element of the page. */
+export function byId(id) {
+  return document.getElementById(id);
+}
 
 /** Creates an element with attributes, a text or children. */
-function create(name, attributes = {}, ...children) {
+export function create(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
   return element;
 }
 
-function svgElement(name, attributes, text = "") {
+export function svgElement(name, attributes, text = "") {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.textContent = text;
@@ -23,42 +26,42 @@ function svgElement(name, attributes, text = "") {
 }
 
 /** Changes a text only where it differs: screen readers read every change. */
-function say(element, text) {
+export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /** Returns a satellite's number, or HVA, without its P. */
-function short(name) {
+export function short(name) {
   return name.replace(/^P/, "");
 }
 
-function capitalized(text) {
+export function capitalized(text) {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** Returns how an agent or a person is called: levels by their names alone. */
-function playerName(name) {
+export function playerName(name) {
   return name.startsWith("level:") ? capitalized(name.slice(6)) : name;
 }
 
 /** Returns words with commas, and "and" before the last one. */
-function listed(words) {
+export function listed(words) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
-const COUNTS = ["Nobody", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
+export const COUNTS = ["Nobody", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
 
 /** Returns how many do something: "One guards", "Two guard". */
-function manyDo(count, verb) {
+export function manyDo(count, verb) {
   return `${COUNTS[count] ?? count} ${verb}${count < 2 ? "s" : ""}`;
 }
 
-function counted(count, noun) {
+export function counted(count, noun) {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** The people of a game as somebody calls them. */
-class Cast {
+export class Cast {
   /**
    * @param {string[]} names of alpha and bravo.
    * @param {?string} you the side of who reads; null for those who watch.
@@ -91,14 +94,14 @@ class Cast {
 }
 
 /** Returns what one satellite or several are ordered to do, as in "shoots 3". */
-function orderText({ action, sector, target }, count = 1) {
+export function orderText({ action, sector, target }, count = 1) {
   const isOne = Number(count === 1);
   if (action in MOVES) return `${["go", "goes"][isOne]} ${MOVES[action]} to ${sector}`;
   return `${DEEDS[action][isOne]} ${action === "guard" ? "your HVA" : short(target)}`;
 }
 
 /** Returns the same with its odds, as in "shoots 3, 40%". */
-function oddsText(option) {
+export function oddsText(option) {
   return `${orderText(option)}${option.action in MOVES ? "" : `, ${option.odds}%`}`;
 }
 
@@ -126,7 +129,7 @@ function engagementCards(outcomes, cast) {
   return cards.sort((one, other) => other.isHva - one.isHva || other.isLost - one.isLost);
 }
 
-function tokens(satellites, cast) {
+export function tokens(satellites, cast) {
   return satellites.flatMap((one, i) => [...(i > 0 ? [i === satellites.length - 1 ? " and " : ", "] : []), cast.token(one)]);
 }
 
@@ -144,7 +147,7 @@ function lostIn(outcomes) {
 }
 
 /** Returns who lost which satellites, in a sentence each; "" if nobody did. */
-function lossText(outcomes, cast) {
+export function lossText(outcomes, cast) {
   const sentences = SIDES.map((side) => {
     const names = [...lostIn(outcomes)].filter((one) => one.startsWith(side)).map((one) => short(one.split(":")[1]));
     return names.length ? `${cast.name(side)} ${cast.is(side) ? "lose" : "loses"} ${fleetText(names)}.` : "";
@@ -160,7 +163,7 @@ function fleetText(names) {
 }
 
 /** Returns what happens in the phase between two moments, in a sentence or two. */
-function phaseStory(before, moment) {
+export function phaseStory(before, moment) {
   const start = `Turn ${before.turn}:`;
   if (before.phase === "movement") return `${start} both sides move.`;
   const drift = moment.phase === "over" ? "" : " Then everything drifts one sector prograde, goals too.";
@@ -168,7 +171,7 @@ function phaseStory(before, moment) {
 }
 
 /** Returns the cards of an engagement as elements, and one about the points. */
-function drawCards({ outcomes, changes, score }, cast) {
+export function drawCards({ outcomes, changes, score }, cast) {
   const drawn = engagementCards(outcomes, cast).map(({ target, title, isLost, lines }) => {
     const heading = title ?? [cast.token(target), isLost ? " is lost" : " is safe"];
     const paragraphs = lines.map((line) => create("p", {}, ...line));
@@ -197,7 +200,7 @@ function changeText(change) {
 }
 
 /** Returns how the score of a side came about in a game, as lines of a table. */
-function sumLines({ start, ...sums }, title) {
+export function sumLines({ start, ...sums }, title) {
   const parts = { goal: "from the goal", hva_destroyed: "HVA destroyed", patrols_destroyed: "Patrols destroyed", fuel_spent: "fuel spent", forfeit: "forfeit" };
   const total = Object.values(sums).reduce((sum, points) => sum + points, start);
   const lines = Object.entries(parts).flatMap(([name, text]) => (sums[name] ? [[text, signed(sums[name])]] : []));
@@ -205,7 +208,7 @@ function sumLines({ start, ...sums }, title) {
 }
 
 /** Returns how a game ended: "You won, 223 to 112: in turn 10 your 4 shot Telstar’s HVA." */
-function verdict(moment, cast) {
+export function verdict(moment, cast) {
   const { winner, score, turn } = moment;
   const first = cast.you ?? (winner === "draw" ? "alpha" : winner);
   const own = SIDES.indexOf(first);
@@ -215,7 +218,7 @@ function verdict(moment, cast) {
 }
 
 /** Returns why a game ended. */
-function endText({ ends, outcomes }, cast) {
+export function endText({ ends, outcomes }, cast) {
   if (ends.length === 2 && ends.every(({ reason }) => reason === "win_score")) return "both reached the score that wins";
   const texts = ends.map(({ reason, side }) => {
     if (reason === "hva_destroyed") return destroyedText(side, outcomes, cast);
@@ -238,27 +241,27 @@ function destroyedText(side, outcomes, cast) {
 }
 
 /** Whether a game ended that the rules would have let go on. */
-function isSettled({ ends }) {
+export function isSettled({ ends }) {
   return ends.some(({ reason }) => ["resigned", "failed", "agreed"].includes(reason));
 }
 
 /** Returns the last moment of a game with its end, which the server tells apart where it comes later. */
-function withEnd(moment, { winner, reasons }) {
+export function withEnd(moment, { winner, reasons }) {
   return { ...moment, phase: "over", winner: winner ?? "draw", ends: moment.ends.length ? moment.ends : reasons };
 }
 
 /** Returns why a game ended that an agent's failure ended; null for others. */
-function faultText(ending) {
+export function faultText(ending) {
   return ending?.fault ? `Tried three times: ${ending.fault}.` : null;
 }
 
 /** Returns turn and phase in words, or that the game is over. */
-function phaseText({ turn, phase }) {
+export function phaseText({ turn, phase }) {
   return phase === "over" ? `Over in turn ${turn}` : `Turn ${turn}, ${phase}`;
 }
 
 /** Returns lines ("left", "right") as a table; those without a right side are headings. */
-function lineTable(lines) {
+export function lineTable(lines) {
   const rows = lines.map(([left, right]) => {
     if (right === "") return create("tr", {}, create("th", { colspan: 2, scope: "rowgroup" }, left));
     return create("tr", {}, create("th", { scope: "row" }, left), create("td", {}, right));
@@ -267,12 +270,12 @@ function lineTable(lines) {
 }
 
 /** Returns the rules of a game, as tabs of the server, as elements. */
-function rulesOf(tabs) {
+export function rulesOf(tabs) {
   return tabs.flatMap(([title, lines]) => [create("h3", {}, title), lineTable(lines)]);
 }
 
 /** Draws a fleet as rows of tokens with fuel and rounds; texts for screen readers say all of it. */
-function fleetTokens(satellites) {
+export function fleetTokens(satellites) {
   return satellites.map(([name, sector, fuel, , ammo, state, lastSeen]) => {
     const sight = lastSeen === null ? "" : `, last seen in turn ${lastSeen}`;
     const label = (state === "" ? `${short(name)}, sector ${sector}, fuel ${fuel}, ${roundsText(ammo)}` : `${short(name)}, ${state}`) + sight;
@@ -283,6 +286,6 @@ function fleetTokens(satellites) {
   });
 }
 
-function roundsText(ammo) {
+export function roundsText(ammo) {
   return ammo === 0 ? "no round" : counted(ammo, "round");
 }
