@@ -1,10 +1,20 @@
 """What a game tells: engagements in beats and as cards."""
 
-from positions import collisions, fight, guards, shots
+import pytest
+from positions import shots
 
 from geo_patrol.game.notation import Order, Outcome, SatelliteId
-from geo_patrol.game.timeline import Snapshot
-from geo_patrol.play.playback import BEAT_SECONDS, DRIFT_SECONDS, MAX_BEATS_SECONDS, MOVING_FRACTION, phase_seconds
+from geo_patrol.play.playback import (
+    BEAT_SECONDS,
+    DECISIVE_SECONDS,
+    DRIFT_SECONDS,
+    LOST_SECONDS,
+    MAX_BEATS_SECONDS,
+    MOVING_FRACTION,
+    SETTLING_SECONDS,
+    beat_seconds,
+    phase_seconds,
+)
 from geo_patrol.play.telling import beats, cards
 
 
@@ -41,13 +51,14 @@ ORDERS = (
 )
 
 
-def test_beats_are_guard_by_guard_then_all_shots_then_collision_by_collision():
+def test_beats_are_guard_by_guard_then_shots_those_at_an_hva_one_by_one_then_collision_by_collision():
     told = [[(one.action, one.actor.number) for one in beat] for beat in beats(OUTCOMES)]
     assert told == [
         [("guard", 2), ("guard", 2)],
         [("guard", 4)],
         [("guard", 5)],
-        [("shoot", 1), ("shoot", 1)],
+        [("shoot", 1)],
+        [("shoot", 1)],
         [("collide", 3)],
         [("collide", 6)],
     ]
@@ -82,7 +93,7 @@ def test_a_card_says_how_its_target_was_lost_if_no_attack_on_it_succeeded():
 
 def test_results_are_told_beat_by_beat():
     assert [one.result for card in cards(OUTCOMES, ORDERS, 0) for one in card.attacks] == ["", "", "", "", ""]
-    hva, patrol, _ = cards(OUTCOMES, ORDERS, 4)
+    hva, patrol, _ = cards(OUTCOMES, ORDERS, 5)
     assert [(one.result, one.guard) for one in hva.attacks] == [("hit", bravo(2)), ("", bravo(4))]
     assert (hva.result, patrol.result) == ("", "")
 
@@ -93,12 +104,12 @@ def test_a_guarded_hva_that_nobody_attacked_comes_last():
     assert (last.target, last.result, last.note) == (alpha(0), "safe", "guard 1: no attack")
 
 
-def test_every_beat_takes_as_long_but_all_of_them_six_seconds_at_most():
-    drift = DRIFT_SECONDS
-    for make in (shots, collisions, guards):
-        snapshot = make().snapshot(-1)
-        expected = len(beats(snapshot.outcomes)) * BEAT_SECONDS / MOVING_FRACTION + drift
-        assert abs(phase_seconds(snapshot) - expected) < 1e-9
-    snapshot = fight("P1 collide P1", "").snapshot(-1)
-    crowded = snapshot.last_phase._replace(outcomes=snapshot.outcomes * 40)
-    assert phase_seconds(Snapshot(snapshot.game, crowded)) == MAX_BEATS_SECONDS / MOVING_FRACTION + drift
+def test_attacks_on_an_hva_are_slow_and_its_loss_the_slowest():
+    skirmish = (guarding(bravo(5), None), attack("shoot", bravo(1), alpha(7)))
+    assert beat_seconds(skirmish) == (BEAT_SECONDS, BEAT_SECONDS)
+    missed, lost = attack("shoot", alpha(1), bravo(0), success=False), attack("collide", alpha(3), bravo(0))
+    assert beat_seconds((*skirmish, missed, lost))[2:] == (DECISIVE_SECONDS, DECISIVE_SECONDS + LOST_SECONDS)
+    assert sum(beat_seconds((missed,) * 40)) == pytest.approx(MAX_BEATS_SECONDS)
+    snapshot = shots().snapshot(-1)
+    playing = sum(beat_seconds(snapshot.outcomes)) + SETTLING_SECONDS
+    assert phase_seconds(snapshot) == pytest.approx(playing / MOVING_FRACTION + DRIFT_SECONDS)

@@ -1,7 +1,6 @@
 """Scenes and sessions: without pygame, and the same drawing for every renderer."""
 
 import dataclasses
-import itertools
 import json
 import math
 import subprocess
@@ -11,21 +10,18 @@ from xml.etree import ElementTree as ET
 import pytest
 from positions import PICTURES, moves, shots, snapshot_of
 
-from geo_patrol import Game, load_config
-from geo_patrol.base.board import ring_of
+from geo_patrol import Game
 from geo_patrol.drawing.painter import paint_drawing
 from geo_patrol.drawing.shapes import Box, Polygon, Rect, Text, Use
 from geo_patrol.drawing.svg import svg_text
-from geo_patrol.game.notation import Order, Satellite, SatelliteId, read_settled
+from geo_patrol.game.notation import Order, SatelliteId, read_settled
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.play.lesson import GameLesson, LessonSession
 from geo_patrol.play.order_entry import OrderEntry
 from geo_patrol.play.text_game import game_text
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import make_layout, middle_angle
 from geo_patrol.scenes.orders import cost_shapes, pending_order_shapes
-from geo_patrol.scenes.paper import geometry_of
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
 from geo_patrol.web.records import SceneEncoder, game_record
@@ -107,21 +103,6 @@ def test_an_empty_goal_shows_its_number():
     assert str(game.goals["alpha"]) not in [one.text for one in drawn[edges[-1] :] if isinstance(one, Text)]
 
 
-def test_the_words_about_lost_satellites_keep_clear_of_stacks():
-    board = load_config("geo_patrol").board
-    geometry = geometry_of(board)
-    lost = Satellite(SatelliteId("alpha", 1), 5, 0, 0, True)
-    stacks = {
-        SatelliteId("bravo", number): Anchor((geometry.inner_edge(2) + 5, middle_angle(5) + shift), 14.0)
-        for number, shift in enumerate((-0.6, -0.3, 0.0, 0.3, 0.6))
-    }
-    badge, _ = lost_shapes(geometry, [lost], stacks, 12.0)
-    for stack in stacks.values():
-        x, y = geometry.point(stack.position)
-        nearest = (min(max(x, badge.left), badge.left + badge.width), min(max(y, badge.top), badge.top + badge.height))
-        assert math.dist(nearest, (x, y)) >= 13.0
-
-
 def test_either_all_choices_are_labelled_on_the_board_or_none():
     game = Game("geo_patrol", seed=1)
     layout = make_layout(1000, 1000, game.config.board, 11)
@@ -131,47 +112,6 @@ def test_either_all_choices_are_labelled_on_the_board_or_none():
     assert len(labels) == len(options)
     in_the_way = {SatelliteId("bravo", 9): Anchor((layout.geometry.middle(4), middle_angle(options[0].sector)), 200.0)}
     assert list(cost_shapes(layout, all_satellites(game), anchors | in_the_way, options)) == []
-
-
-@pytest.mark.parametrize("is_narrow", [False, True])
-def test_the_words_about_lost_satellites_hide_no_number_of_a_sector(is_narrow):
-    layout = SceneEncoder(load_config("geo_patrol"), is_narrow=is_narrow).layout
-    for sector in range(3, 31):
-        lost = Satellite(SatelliteId("alpha", 1), sector, 0, 0, True)
-        edge = layout.geometry.inner_edge(int(ring_of(sector)))
-        beside = {SatelliteId("bravo", 1): Anchor((edge, middle_angle(sector)), 16.0)}  # where they would be otherwise
-        badge, _ = lost_shapes(layout.geometry, [lost], beside, layout.text_size("tiny"))
-        for other in range(1, 31):
-            x, y = layout.geometry.sector_center(other)
-            assert not (badge.left < x < badge.left + badge.width and badge.top < y < badge.top + badge.height), (
-                sector,
-                other,
-            )
-
-
-def test_the_words_about_lost_satellites_of_two_sectors_are_beside_each_other():
-    layout = SceneEncoder(load_config("geo_patrol"), is_narrow=True).layout
-    geometry, size = layout.geometry, layout.text_size("tiny")
-    lost = [Satellite(SatelliteId("alpha", 1 + i), sector, 0, 0, True) for i, sector in enumerate(range(15, 23))]
-    edge = {SatelliteId("bravo", 1): Anchor((geometry.inner_edge(4), middle_angle(18)), 40.0)}
-    boxes = [one for one in lost_shapes(geometry, lost, edge, size) if isinstance(one, Box)]
-    rects = [Rect.truncated(one.left, one.top, one.width, one.height) for one in boxes]
-    assert len(rects) == len(lost)
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(rects, 2))
-
-
-def test_places_for_the_words_about_lost_satellites_are_looked_for_once_between_two_beats(monkeypatch):
-    calls = []
-    monkeypatch.setattr("geo_patrol.scenes.board._clearance", lambda *call: calls.append(call) or 0.0)
-    game = Game("geo_patrol", seed=1)
-    layout = make_layout(1290, 730, game.config.board, 11)  # of no other test
-    lost = [Satellite(SatelliteId("alpha", 1 + i), 15 + i, 0, 0, True) for i in range(10)]
-    anchors = satellite_anchors(layout.geometry, all_satellites(game))
-    words = lost_shapes(layout.geometry, lost, anchors, layout.text_size("tiny"))
-    assert 0 < len(calls) < 100 * len(lost)
-    calls.clear()
-    assert lost_shapes(layout.geometry, lost, dict(anchors), layout.text_size("tiny")) == words
-    assert calls == []
 
 
 @pytest.mark.parametrize("is_narrow", [False, True])

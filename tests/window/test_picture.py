@@ -15,7 +15,6 @@ from geo_patrol.game.timeline import Snapshot
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import beat_shapes, card_shapes
 from geo_patrol.scenes.layout import make_layout
-from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Motion, full_fuel
 from geo_patrol.window.picture import Picture
 from geo_patrol.window.watch import WatchWindow
@@ -164,9 +163,9 @@ def test_an_engagement_is_played_beat_by_beat():
     snapshot = timeline.snapshot(-1)
     layout = Picture(1280, 720, snapshot.game.config).layout
     motion = Motion(layout.geometry, snapshot)
-    assert [{one.action for one in beat} for beat in motion.beats] == [{"guard"}] * (len(motion.beats) - 1) + [
-        {"shoot"}
-    ]
+    actions = [beat[0].action for beat in motion.beats]
+    assert actions == sorted(actions)
+    assert {"guard", "shoot"} == set(actions)
     seen = [motion.clock(step / 200) for step in range(201)]
     assert [clock.beat for clock in seen] == sorted(clock.beat for clock in seen)
     assert {clock.beat for clock in seen} == set(range(len(motion.beats) + 1))
@@ -177,16 +176,45 @@ def test_an_engagement_is_played_beat_by_beat():
     assert during == set(range(len(motion.beats)))
 
 
-def test_what_a_beat_destroys_is_gone_after_it_and_counted_in_its_sector():
+def test_what_an_engagement_destroys_is_a_wreck_until_its_end():
     timeline = collisions()
     motion = Motion(Picture(1280, 720, timeline[0].config).layout.geometry, timeline.snapshot(-1))
-    alive = [len(motion.key(beat).anchors) for beat in range(len(motion.beats) + 1)]
+    places = [motion.key(beat).anchors for beat in range(len(motion.beats) + 1)]
+    assert len({len(anchors) for anchors in places}) == 1
+    fallen = [
+        sum(style.state == "destroyed" for style in motion.key(beat).styles.values()) for beat in range(len(places))
+    ]
     hits = [beat[0].success for beat in motion.beats]
-    assert [before - after for before, after in itertools.pairwise(alive)] == [2 * hit for hit in hits]
+    assert [after - before for before, after in itertools.pairwise(fallen)] == [2 * hit for hit in hits]
     assert True in hits
-    texts = [shape.text for shape in picture(timeline.snapshot(-1)).shapes if isinstance(shape, Text)]
-    fallen = [one for side in ("alpha", "bravo") for one in timeline[-1].satellites(side) if one.destroyed]
-    assert sum(int(text.split()[0]) for text in texts if text.endswith(" lost")) == len(fallen)
+    assert len(motion.anchors(motion.clock(1.0))) == len(places[0]) - fallen[-1]
+
+
+@pytest.mark.parametrize("make", [shots, collisions, guards])
+def test_satellites_keep_their_places_during_an_engagement_but_for_guards_and_those_that_collide(make):
+    snapshot = make().snapshot(-1)
+    motion = Motion(Picture(1280, 720, snapshot.game.config).layout.geometry, snapshot)
+    movers = {one.actor for one in snapshot.outcomes if one.action != "shoot"}
+    last = motion.key(len(motion.beats)).anchors
+    for satellite, anchor in motion.key(0).anchors.items():
+        assert satellite in movers or last[satellite] == anchor
+
+
+def test_an_attack_on_an_hva_has_a_beat_of_its_own_in_a_closer_view_with_odds_and_a_verdict():
+    snapshot = guards().snapshot(-1)
+    layout = Picture(1280, 720, snapshot.game.config).layout
+    motion = Motion(layout.geometry, snapshot)
+    clocks = [motion.clock(step / 500) for step in range(501)]
+    decisive = [beat for beat, aim in enumerate(motion.aims) if aim is not None]
+    assert decisive
+    for beat in decisive:
+        (outcome,) = motion.beats[beat]
+        played = [clock for clock in clocks if clock.beat == beat and clock.growth == 1]
+        words = [[one.text for one in beat_shapes(layout, motion, clock) if isinstance(one, Text)] for clock in played]
+        assert words[0] == [f"{outcome.probability:.0%}"]
+        assert words[-1] != words[0]
+        assert all(motion.view(clock)[1] > 1.5 for clock in played)
+    assert motion.view(clocks[0]) == motion.view(clocks[-1]) == (layout.geometry.center, 1.0)
 
 
 @pytest.mark.parametrize("make", [shots, collisions, guards, destroyed, moves])

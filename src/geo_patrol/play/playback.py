@@ -6,7 +6,7 @@ from typing import TypeAlias
 from geo_patrol.game.notation import Outcome
 from geo_patrol.game.timeline import Snapshot, Timeline
 from geo_patrol.play.live import Wait, wait_blocking
-from geo_patrol.play.telling import beats
+from geo_patrol.play.telling import beats, destroyed, intercepted_attacks, is_decisive
 
 Advance: TypeAlias = Callable[[Wait], None]
 """Plays the next phase of a live game and appends it to the timeline; its argument waits for agents."""
@@ -14,15 +14,26 @@ Advance: TypeAlias = Callable[[Wait], None]
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 MOVEMENT_SECONDS, DRIFT_SECONDS = 1.2, 1.0
 """Durations at normal speed of a movement phase, and of a drift."""
-BEAT_SECONDS, MAX_BEATS_SECONDS = 0.4, 6.0
-"""Duration of each beat of an engagement, and of all of them at most."""
+BEAT_SECONDS, DECISIVE_SECONDS, LOST_SECONDS = 0.4, 1.2, 1.0
+"""Durations of a beat of an engagement, of one that attacks an HVA, and of the stillness after an HVA is lost."""
+MAX_BEATS_SECONDS = 10.0
+"""Duration of all beats at most; more of them are faster."""
+SETTLING_SECONDS = 0.5
+"""Duration in which survivors take their places, and wrecks fade."""
 MOVING_FRACTION = 0.8
 """The fraction of a duration in which things move; then the position stands still."""
 
 
-def beats_seconds(outcomes: Sequence[Outcome]) -> float:
-    """Return how long an engagement is played back, without the drift that follows it."""
-    return min(len(beats(outcomes)) * BEAT_SECONDS, MAX_BEATS_SECONDS)
+def beat_seconds(outcomes: Sequence[Outcome]) -> tuple[float, ...]:
+    """Return how long each beat of an engagement is played back."""
+    aims = intercepted_attacks(outcomes)
+    seconds = []
+    for beat in beats(outcomes):
+        is_slow = any(is_decisive(one, aims) for one in beat)
+        is_lost = any(one.number == 0 for one in destroyed(beat))
+        seconds.append((DECISIVE_SECONDS if is_slow else BEAT_SECONDS) + LOST_SECONDS * is_lost)
+    pace = min(MAX_BEATS_SECONDS / sum(seconds), 1.0) if seconds else 1.0
+    return tuple(pace * one for one in seconds)
 
 
 def phase_seconds(snapshot: Snapshot) -> float:
@@ -30,7 +41,8 @@ def phase_seconds(snapshot: Snapshot) -> float:
     phase = snapshot.last_phase
     if phase is None or phase.name == "movement":
         return MOVEMENT_SECONDS
-    return beats_seconds(phase.outcomes) / MOVING_FRACTION + DRIFT_SECONDS
+    settling = SETTLING_SECONDS if phase.outcomes else 0.0
+    return (sum(beat_seconds(phase.outcomes)) + settling) / MOVING_FRACTION + DRIFT_SECONDS
 
 
 class Playback:

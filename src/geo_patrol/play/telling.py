@@ -3,7 +3,7 @@
 The game as text, pages, windows and sheets to print say what stands here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -387,18 +387,26 @@ Beats = tuple[tuple[Outcome, ...], ...]
 
 
 def beats(outcomes: Iterable[Outcome]) -> Beats:
-    """Return the outcomes of an engagement as they are played back: guard by guard, all shots, collision by collision.
+    """Return the outcomes of an engagement as they are played back: guard by guard, shots, collision by collision.
 
-    Guards without an attack share a beat.
+    Guards without an attack share a beat, and so do shots among Patrols; each shot at an HVA has its own, after them.
     """
     kinds: dict[str, list[Outcome]] = {"guard": [], "shoot": [], "collide": []}
     for outcome in outcomes:
         kinds[outcome.action].append(outcome)
+    aims = intercepted_attacks(kinds["guard"])
     idle = tuple(one for one in kinds["guard"] if one.attacker is None)
     busy = (one for one in kinds["guard"] if one.attacker is not None)
     guards = [tuple(group) for _, group in groupby(busy, key=lambda one: one.guardian)]
+    skirmish = tuple(one for one in kinds["shoot"] if not is_decisive(one, aims))
+    decisive = [(one,) for one in kinds["shoot"] if is_decisive(one, aims)]
     collisions = [(one,) for one in kinds["collide"]]
-    return tuple(filter(None, (*guards, idle, tuple(kinds["shoot"]), *collisions)))
+    return tuple(filter(None, (*guards, idle, skirmish, *decisive, *collisions)))
+
+
+def is_decisive(outcome: Outcome, aims: Mapping[SatelliteId, SatelliteId]) -> bool:
+    """Return whether an outcome is an attack on an HVA, a guard in its way included."""
+    return outcome.action != "guard" and (outcome.target.number == 0 or outcome.actor in aims)
 
 
 def intercepted_attacks(outcomes: Iterable[Outcome]) -> dict[SatelliteId, SatelliteId]:

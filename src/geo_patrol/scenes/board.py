@@ -1,9 +1,7 @@
 """The board without its satellites: the Earth, seen from above the north pole, the rings, their grid and their numbers."""
 
 import functools
-import itertools
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -12,8 +10,8 @@ from geo_patrol.base.sides import Side
 from geo_patrol.drawing import shapes
 from geo_patrol.game.notation import Satellite
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.layout import BoardGeometry, Layout, approximate_text_size, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import Anchor, Anchors, by_sector
+from geo_patrol.scenes.layout import BoardGeometry, Layout, middle_angle, sector_angle
+from geo_patrol.scenes.satellites import by_sector
 
 _LANDS = (
     (  # North and Central America
@@ -207,69 +205,6 @@ def sector_numbers(layout: Layout) -> dict[int, shapes.Text | None]:
             )
             numbers[sector] = number if width >= _MIN_SECTOR_WIDTH else None
     return numbers
-
-
-def lost_shapes(
-    geometry: BoardGeometry, satellites: Sequence[Satellite], anchors: Anchors, size: float
-) -> tuple[shapes.PlainShape, ...]:
-    """Write at the edges of sectors, the inner ones if possible, beside what is drawn there, how many satellites were lost in them."""
-    lost = Counter(one.sector for one in satellites if one.destroyed)
-    return _lost_shapes(geometry, tuple(sorted(lost.items())), frozenset(anchors.values()), size) if lost else ()
-
-
-@functools.lru_cache(maxsize=64)  # the same for all frames between two beats
-def _lost_shapes(
-    geometry: BoardGeometry, lost: tuple[tuple[int, int], ...], anchors: frozenset[Anchor], size: float
-) -> tuple[shapes.PlainShape, ...]:
-    tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in anchors]
-    tokens += [(place, 0.6 * size) for place in geometry.sector_centers]  # where numbers are
-    written: list[shapes.Rect] = []
-    drawn: list[shapes.PlainShape] = []
-    for sector, count in lost:
-        text = f"{count} lost"
-        width, height = round(approximate_text_size(text, round(size))[0] + size), round(1.25 * size)
-        x, y = _place_of_words(geometry, sector, (width, height), tokens, written)
-        written.append(shapes.Rect.anchored((width, height), "center", (x, y)))
-        corner = round(x - width / 2), round(y - height / 2)
-        drawn.append(shapes.Box(*corner, width, height, theme.PANEL, theme.GRID, 1, height / 2))
-        drawn.append(shapes.Text((round(x), round(y)), text, size, theme.SOFT, "center"))
-    return tuple(drawn)
-
-
-def _place_of_words(
-    geometry: BoardGeometry,
-    sector: int,
-    extent: tuple[int, int],
-    tokens: Sequence[tuple[shapes.Point, float]],
-    written: Sequence[shapes.Rect],
-) -> shapes.Point:
-    """Return the first place at the edges of a sector that is clear of tokens and of other words, or the clearest."""
-    (width, height), ring = extent, int(ring_of(sector))
-    inner, outer = geometry.inner_edge(ring), geometry.outer_edge(ring)
-    edges = [(inner, -1), (inner, 1), (outer, -1), (outer, 1)]
-    if ring == geometry.board.outer_ring:
-        edges.pop()  # outside are the numbers of sectors
-    center = geometry.sector_center(sector)
-    reach = 2 * (outer - inner) + sector_angle(ring) * outer + 2 * width
-    near = [token for token in tokens if math.dist(token[0], center) < reach + token[1]]
-    clearest: tuple[float, shapes.Point] | None = None
-    for (edge, outward), fraction in itertools.product(edges, (0.0, 0.3, -0.3, 0.48, -0.48)):
-        angle = middle_angle(sector) + fraction * sector_angle(ring)
-        away = abs(math.cos(angle)) * width / 2 + abs(math.sin(angle)) * height / 2  # from the edge
-        place = geometry.point((edge + outward * away, angle))
-        if any(map(shapes.Rect.anchored(extent, "center", place).overlaps, written)):
-            continue
-        clearance = min((_clearance(token, place, extent) for token in near), default=0.0)
-        if clearance >= 0:
-            return place
-        clearest = max(clearest or (clearance, place), (clearance, place))
-    return clearest[1] if clearest else geometry.point((inner, middle_angle(sector)))
-
-
-def _clearance(token: tuple[shapes.Point, float], center: shapes.Point, extent: tuple[int, int]) -> float:
-    """Return how far a disc is from a rectangle; less than 0 where they overlap."""
-    ((x, y), radius), (width, height) = token, extent
-    return math.hypot(max(abs(x - center[0]) - width / 2, 0), max(abs(y - center[1]) - height / 2, 0)) - radius
 
 
 @functools.lru_cache(maxsize=64)

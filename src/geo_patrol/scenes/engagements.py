@@ -1,8 +1,8 @@
 """Engagements: the marks of each beat on the board, and cards beside it that tell who attacked whom with which result.
 
-A shot is a thin line, a collision a double one, a guard carries a shield. Successes are drawn in full, with a star on
-what was hit and a filled shield; failures are drawn dashed, with an open ring and an empty shield. While a guard acts,
-faint lines show what it may draw to itself.
+A shot is a line; who collides flies to its target; a guard steps in the way of an attack, and carries a shield. A star is
+on what was hit, an open ring on what was missed; a shield is filled where the guard stepped in. While a guard acts, faint
+lines show what it may draw to itself. An attack on an HVA has its odds beside it, and the verdict in large letters.
 """
 
 import functools
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from geo_patrol.base.sides import SIDES
 from geo_patrol.drawing.shapes import (
+    Box,
     Circle,
     Color,
     PlainShape,
@@ -36,19 +37,24 @@ from geo_patrol.scenes.layout import BoardGeometry, Layout
 from geo_patrol.scenes.satellites import Anchor, Anchors, Clock, Motion, TokenStyle, token_shape
 
 _SHIELD = ((-0.8, -0.85), (0, -1.0), (0.8, -0.85), (0.76, 0.1), (0.45, 0.62), (0, 1.0), (-0.45, 0.62), (-0.76, 0.1))
+_SWINGS = 1.5
+"""How often the needle swings over the odds of an attack."""
 _MORE = ("all, and the score (O)", "all (O)", "(O)")
 
 
 def beat_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shape]:
-    """Draw the marks of the beat that is played, until satellites move."""
-    if not clock.growth or clock.key != clock.beat:
+    """Draw the marks of the beat that is played."""
+    if not clock.growth:
         return
-    anchors = motion.key(clock.beat).anchors
+    before, aim = motion.key(clock.beat).anchors, motion.aims[clock.beat]
+    after = motion.key(clock.beat + 1).anchors
     for outcome in motion.beats[clock.beat]:
-        yield from _lines(layout, anchors, outcome, clock.growth)
-    if clock.growth >= 1:
+        yield from _lines(layout, before, outcome, clock.growth, is_told=clock.roll >= 1)
+    if clock.roll >= 1:
         for outcome in motion.beats[clock.beat]:
-            yield _result(layout, anchors, outcome)
+            yield _result(layout, after, outcome)
+    if aim is not None and clock.growth >= 1:
+        yield from _roll_shapes(layout, before[aim], motion.beats[clock.beat][0], clock.roll)
 
 
 def attack_lines(layout: Layout, motion: Motion, card: TargetCard) -> Iterator[Shape]:
@@ -56,28 +62,23 @@ def attack_lines(layout: Layout, motion: Motion, card: TargetCard) -> Iterator[S
     attackers = {attack.attacker for attack in card.attacks}
     for outcome in itertools.chain.from_iterable(motion.beats):
         if outcome.action != "guard" and outcome.actor in attackers:
-            yield from _lines(layout, motion.key(0).anchors, outcome, 1.0)
+            yield from _lines(layout, motion.key(0).anchors, outcome, 1.0, is_told=True)
 
 
-def _lines(layout: Layout, anchors: Anchors, outcome: Outcome, growth: float) -> Iterator[Shape]:
-    """Draw an attack, or the attack that a guard draws to itself, as far as it has grown."""
+def _lines(layout: Layout, anchors: Anchors, outcome: Outcome, growth: float, *, is_told: bool) -> Iterator[Shape]:
+    """Draw an attack as far as it has grown, dashed once it is known to have failed; faintly one that a guard tries to take."""
     width = layout.stroke(2.2)
-    actor, target = outcome.actor, outcome.target
     if outcome.action == "guard":
-        if outcome.attacker is None:
-            return
-        faint = _ends(layout.geometry, anchors, outcome.attacker, target)
-        if faint is not None:
+        faint = outcome.attacker and _ends(layout.geometry, anchors, outcome.attacker, outcome.target)
+        if faint:
             yield Polyline((faint[0], between(*faint, growth)), theme.FAINT, layout.stroke(1.2), dashed=True)
-        if not outcome.success:
-            return
-        actor, target = outcome.attacker, outcome.actor
-    ends = _ends(layout.geometry, anchors, actor, target)
+        return
+    ends = _ends(layout.geometry, anchors, outcome.actor, outcome.target)
     if ends is not None:
         offset = 1.3 * width if outcome.action == "collide" else 0.0
-        color = theme.SIDES_BRIGHT[actor.side]
+        color = theme.SIDES_BRIGHT[outcome.actor.side]
         tip = between(*ends, growth)
-        yield from arrow(ends[0], tip, color, width, 4.2 * width, offset, dashed=not outcome.success)
+        yield from arrow(ends[0], tip, color, width, 4.2 * width, offset, dashed=is_told and not outcome.success)
 
 
 def _ends(
@@ -107,6 +108,27 @@ def _result(layout: Layout, anchors: Anchors, outcome: Outcome) -> Use:
     source = geometry.point(anchors[actor].position)
     edge = between(target, source, anchor.radius / (math.dist(source, target) or 1.0))
     return Use(_miss(color), edge, max(round(0.7 * anchor.radius), 6))
+
+
+def _roll_shapes(layout: Layout, hva: Anchor, outcome: Outcome, roll: float) -> Iterator[Shape]:
+    """Draw the odds of an attack on an HVA as a bar, a needle that swings over it, and the verdict when it has stopped."""
+    geometry, unit = layout.geometry, 18 * layout.scale
+    x, y = between(geometry.point(hva.position), geometry.center, 0.55)  # where no sector is crowded
+    odds, width, height = outcome.probability, 6.4 * unit, 0.6 * unit
+    left, top = x - width / 2, y + 0.5 * unit
+    frame = theme.PANEL, theme.GRID, layout.stroke(1)
+    yield Box(left - 0.5 * unit, y - 1.6 * unit, width + unit, 3.3 * unit, *frame, 0.4 * unit)
+    text, color = f"{odds:.0%}", theme.TEXT
+    if roll >= 1:
+        lost = "HVA LOST" if outcome.target.number == 0 else "GUARD LOST"
+        text, color = (lost, theme.LOST) if outcome.success else ("MISSED", theme.SAFE)
+    yield Text((x, y - 0.5 * unit), text, 1.1 * unit, color, "center", bold=True)
+    yield Box(left, top, width, height, theme.FUEL_TRACK)
+    yield Box(left, top, odds * width, height, theme.SIDES[outcome.actor.side])
+    stop = odds / 2 if outcome.success else (1 + odds) / 2
+    swing = (1 - roll) * math.sin(_SWINGS * math.tau * roll) * min(stop, 1 - stop)
+    place = left + width * (stop + swing)
+    yield Polyline(((place, top - 0.2 * unit), (place, top + height + 0.2 * unit)), theme.HIT, layout.stroke(3))
 
 
 def _guard_shape(geometry: BoardGeometry, anchor: Anchor, color: Color, filled: bool) -> Use:

@@ -69,16 +69,15 @@ class BoardGeometry:
         distance, angle = position
         return self.center[0] + distance * math.cos(angle), self.center[1] - distance * math.sin(angle)
 
+    def polar(self, point: Point) -> Polar:
+        """Return the polar position of a pixel of the picture."""
+        x, y = point[0] - self.center[0], self.center[1] - point[1]
+        return math.hypot(x, y), math.atan2(y, x)
+
     def sector_center(self, sector: int) -> Point:
         """Return the middle of a sector in pixels of the picture."""
         ring = int(ring_of(sector))
         return self.point((self.middle(ring), middle_angle(sector)))
-
-    @functools.cached_property
-    def sector_centers(self) -> tuple[Point, ...]:
-        """The middles of all sectors."""
-        first, last = 1 << self.board.inner_ring, 2 << self.board.outer_ring
-        return tuple(self.sector_center(number - 1) for number in range(first, last))
 
     def outline(self, sector: int, rotation: float = 0.0, inset: float = 0.0) -> tuple[Point, ...]:
         """Return a sector's outline.
@@ -101,11 +100,11 @@ class BoardGeometry:
 
     def sector_of(self, point: Point) -> int | None:
         """Return the sector at a pixel of the picture; None if there is none."""
-        x, y = point[0] - self.center[0], self.center[1] - point[1]
-        ring = bisect.bisect_right(self.edges, math.hypot(x, y)) - 1 + self.board.inner_ring
+        distance, angle = self.polar(point)
+        ring = bisect.bisect_right(self.edges, distance) - 1 + self.board.inner_ring
         if not self.board.inner_ring <= ring <= self.board.outer_ring:
             return None
-        return int(sector_at(ring, math.floor(math.atan2(y, x) / sector_angle(ring))))
+        return int(sector_at(ring, math.floor(angle / sector_angle(ring))))
 
 
 def sector_angle(ring: int) -> float:

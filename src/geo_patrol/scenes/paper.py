@@ -29,9 +29,8 @@ from geo_patrol.drawing.sheet import GRID, INK, PAPER, SOFT
 from geo_patrol.drawing.svg import svg_text
 from geo_patrol.game.game import Game
 from geo_patrol.scenes import theme
-from geo_patrol.scenes.board import lost_shapes
 from geo_patrol.scenes.layout import BoardGeometry, middle_angle, sector_angle
-from geo_patrol.scenes.satellites import Arrangement, all_satellites, at_one_place, by_sector, place_symbol, tanks
+from geo_patrol.scenes.satellites import all_satellites, arrange, at_one_place, by_sector, place_symbol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +41,6 @@ _RADIUS = 474.0
 _MAX_TOKEN = 56.0
 _NUMBER = 17.0
 """Size of the sectors' numbers in a position."""
-_LOST = 15.0
-"""Size of the words about lost satellites."""
 
 # On white paper: blue and orange, which people with any color vision tell apart, in print and in gray as well.
 RINGS = ("#f6f8fb", "#eef2f8")
@@ -122,10 +119,9 @@ def goal_shapes(game: Game) -> Iterator[Polygon]:
 
 
 def satellite_shapes(game: Game) -> Iterator[Shape]:
-    """Draw the satellites as pictures on screens do, in colors for paper, and how many were lost where."""
+    """Draw the satellites as pictures on screens do, in colors for paper."""
     geometry = geometry_of(game.config.board)
-    shown = Arrangement(geometry, all_satellites(game), tanks(game), game.out_of_sight)
-    yield from recolored(lost_shapes(geometry, shown.satellites, shown.anchors, _LOST), theme.LIGHT)
+    shown = arrange(geometry, game)
     for anchor, here in at_one_place(shown.anchors):
         symbol = place_symbol(here, shown.styles)
         yield from placed(recolored(symbol.shapes, theme.LIGHT), geometry.point(anchor.position), anchor.radius)

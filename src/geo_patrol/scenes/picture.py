@@ -20,7 +20,6 @@ from geo_patrol.scenes.board import (
     goal_shapes,
     grid_shapes,
     ground_shapes,
-    lost_shapes,
     sector_numbers,
 )
 from geo_patrol.scenes.engagements import attack_lines, beat_shapes, card_shapes
@@ -122,19 +121,15 @@ def moving_shapes(layout: Layout, motion: Motion, clock: Clock) -> Iterator[Shap
         yield from goal_shapes(geometry, side, *motion.goal(side, clock))
     yield from earth_shapes(geometry.center, geometry.earth_radius, motion.earth_rotation(clock))
     if not clock.is_drifting:
-        lost, anchors = (
-            motion.satellites(clock.key, has_drifted=clock.drift >= 1),
-            motion.beat_anchors(clock.key, clock),
-        )
-        occupied = by_sector(lost)
+        occupied = by_sector(motion.satellites(clock.key, has_drifted=clock.drift >= 1))
         for sector, rotation in (motion.goal(side, clock) for side in SIDES):
             number = sector_numbers(layout)[sector]
             if number is not None and rotation == 0 and sector not in occupied:
                 yield number  # which an empty goal hides otherwise
-        yield from lost_shapes(geometry, lost, anchors, layout.text_size("tiny"))
     styles = motion.key(clock.key).styles
     for anchor, here in at_one_place(motion.anchors(clock)):
-        yield symbol_shape(place_symbol(here, styles), geometry.point(anchor.position), anchor.radius)
+        living = [one for one in here if styles[one].state != "destroyed"]
+        yield symbol_shape(place_symbol(living or here, styles), geometry.point(anchor.position), anchor.radius)
     yield from beat_shapes(layout, motion, clock)
 
 

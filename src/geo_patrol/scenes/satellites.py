@@ -1,7 +1,9 @@
 """Satellites as they are drawn, alpha's as discs and bravo's as rounded squares, and how they move through a phase."""
 
 import functools
+import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
@@ -9,12 +11,12 @@ from typing import NamedTuple, TypeAlias
 from geo_patrol.base.board import azimuth_of, retrograde, ring_of
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.toml_files import largest
-from geo_patrol.drawing.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use
+from geo_patrol.drawing.shapes import Box, Circle, Color, PlainShape, Point, Symbol, Text, Use, between
 from geo_patrol.game.game import Game, Phase
 from geo_patrol.game.notation import Outcome, Satellite, SatelliteId
 from geo_patrol.game.timeline import Snapshot
-from geo_patrol.play.playback import DRIFT_SECONDS, MOVING_FRACTION, beats_seconds
-from geo_patrol.play.telling import beats, destroyed
+from geo_patrol.play.playback import DRIFT_SECONDS, MOVING_FRACTION, SETTLING_SECONDS, beat_seconds
+from geo_patrol.play.telling import beats, destroyed, intercepted_attacks, is_decisive
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.layout import BoardGeometry, Polar, middle_angle, sector_angle
 
@@ -281,21 +283,25 @@ class Clock(NamedTuple):
     """A time within a phase.
 
     Attributes:
-        beat: index of the beat that is played; all of them after an engagement.
-        growth: how far the marks of the beat have grown, from 0 to 1; 0 without marks.
+        beat: index of the beat that is played; the number of beats when all have been.
+        growth: how far the marks of the beat have grown, from 0 to 1.
         movement: progress of the moves that the beat makes, from 0 to 1.
+        roll: how long the beat has been undecided, from 0 to 1: its results show from then on.
+        settling: progress of the survivors of an engagement to their places, from 0 to 1.
         drift: progress of the drift, from 0 to 1.
     """
 
     beat: int
-    growth: float
-    movement: float
-    drift: float
+    growth: float = 0.0
+    movement: float = 0.0
+    roll: float = 0.0
+    settling: float = 0.0
+    drift: float = 0.0
 
     @property
     def key(self) -> int:
         """Number of beats whose results show."""
-        return self.beat + (self.movement >= 0.5)
+        return self.beat + (self.roll >= 1)
 
     @property
     def is_drifting(self) -> bool:
@@ -303,30 +309,40 @@ class Clock(NamedTuple):
         return 0 < self.drift < 1
 
 
-_MARKED, _MOVING = 0.35, 0.55
-"""The parts of a beat after which its lines have grown, and after which satellites move."""
+_MARKED, _DECIDED = 0.2, 0.6
+"""The parts of a beat after which its lines have grown, and after which it is decided."""
+_ZOOM = 1.7
+"""How many times larger the board is while an HVA is attacked."""
 
 
-class Arrangement:
+class Arrangement(NamedTuple):
     """The satellites of a position, alpha's first.
 
     Attributes:
         satellites: satellites of both sides.
         styles: how they look.
-        anchors: where those are drawn that are not destroyed.
+        anchors: where they are drawn, wrecks of the engagement in progress included.
         out_of_sight: those that are not seen, each with the turn it was last seen in.
     """
 
-    def __init__(
-        self,
-        geometry: BoardGeometry,
-        satellites: Sequence[Satellite],
-        full: dict[SatelliteId, int],
-        out_of_sight: Mapping[SatelliteId, int],
-    ) -> None:
-        self.satellites, self.out_of_sight = satellites, out_of_sight
-        self.styles = {one.id: style_of(one, full[one.id], is_seen=one.id not in out_of_sight) for one in satellites}
-        self.anchors: Anchors = satellite_anchors(geometry, satellites)
+    satellites: Sequence[Satellite]
+    styles: Mapping[SatelliteId, TokenStyle]
+    anchors: Anchors
+    out_of_sight: Mapping[SatelliteId, int]
+
+
+def styles_of(
+    satellites: Sequence[Satellite], full: Mapping[SatelliteId, int], out_of_sight: Mapping[SatelliteId, int]
+) -> dict[SatelliteId, TokenStyle]:
+    """Return how satellites look whose tanks hold so much fuel."""
+    return {one.id: style_of(one, full[one.id], is_seen=one.id not in out_of_sight) for one in satellites}
+
+
+def arrange(geometry: BoardGeometry, game: Game) -> Arrangement:
+    """Return the satellites of a game at rest."""
+    satellites, out_of_sight = all_satellites(game), game.out_of_sight
+    styles = styles_of(satellites, tanks(game), out_of_sight)
+    return Arrangement(satellites, styles, satellite_anchors(geometry, satellites), out_of_sight)
 
 
 def tanks(game: Game) -> dict[SatelliteId, int]:
@@ -338,6 +354,8 @@ def tanks(game: Game) -> dict[SatelliteId, int]:
 class Motion:
     """The motion from the position before a snapshot to its own: beat by beat, then the drift.
 
+    During an engagement satellites keep their places but for those that step in the way of an attack or collide.
+
     Args:
         geometry: geometry of the board.
         snapshot: the snapshot.
@@ -345,6 +363,7 @@ class Motion:
     Attributes:
         snapshot: whose position is at the end.
         beats: what is played back, in this order; movement is a single beat without outcomes.
+        aims: for each beat the HVA that it attacks, or None.
         has_drifted: whether the phase ended with a drift.
     """
 
@@ -353,10 +372,21 @@ class Motion:
         self.snapshot, self._geometry = snapshot, geometry
         self.has_drifted = phase is not None and phase.before.goals != game.goals
         self.beats: tuple[tuple[Outcome, ...], ...] = ()
+        outcomes = () if phase is None else phase.outcomes
         if phase is not None:
-            self.beats = ((),) if phase.name == "movement" else beats(phase.outcomes)
+            self.beats = ((),) if phase.name == "movement" else beats(outcomes)
+        intercepted = intercepted_attacks(outcomes)
+        self.aims = tuple(
+            next((intercepted.get(one.actor, one.target) for one in beat if is_decisive(one, intercepted)), None)
+            for beat in self.beats
+        )
         self._end, self._tanks = all_satellites(game), tanks(game)
         self._positions = tuple(self._play(phase))
+        self._settled = satellite_anchors(geometry, self._positions[-1])
+        is_still = phase is None or phase.name == "movement"
+        self._places = (
+            tuple(satellite_anchors(geometry, one) for one in self._positions) if is_still else tuple(self._stage())
+        )
         self._keys: dict[int, Arrangement] = {}
         moves = () if phase is None else phase.orders
         self._directions = {
@@ -368,14 +398,19 @@ class Motion:
     def key(self, beat: int) -> Arrangement:
         """Return the satellites before a beat, or after the last one, as they are before the drift."""
         if beat not in self._keys:
-            game, phase = self.snapshot.game, self.snapshot.last_phase
-            # Until a phase is over, what was in sight before it or is so after it.
-            out_of_sight = game.out_of_sight
-            if phase is not None and beat < len(self.beats):
-                before = phase.before.out_of_sight
-                out_of_sight = {one: turn for one, turn in before.items() if one in out_of_sight}
-            self._keys[beat] = Arrangement(self._geometry, self._positions[beat], self._tanks, out_of_sight)
+            self._keys[beat] = self._arrangement(beat)
         return self._keys[beat]
+
+    def _arrangement(self, beat: int) -> Arrangement:
+        game, phase = self.snapshot.game, self.snapshot.last_phase
+        # Until a phase is over, what was in sight before it or is so after it.
+        out_of_sight = game.out_of_sight
+        if phase is not None and beat < len(self.beats):
+            before = phase.before.out_of_sight
+            out_of_sight = {one: turn for one, turn in before.items() if one in out_of_sight}
+        satellites = self._positions[beat]
+        styles = styles_of(satellites, self._tanks, out_of_sight)
+        return Arrangement(satellites, styles, self._places[beat], out_of_sight)
 
     def satellites(self, beat: int, *, has_drifted: bool) -> Sequence[Satellite]:
         """Return the satellites before a beat, or after the last one and perhaps the drift."""
@@ -383,61 +418,120 @@ class Motion:
         return self._end if is_end else self._positions[beat]
 
     def _play(self, phase: Phase | None) -> Iterator[tuple[Satellite, ...]]:
-        """Yield the satellites before each beat, and after the last one."""
+        """Yield the satellites before each beat, and after the last one; shots destroy when all of them have been shown."""
         end = self._end
         if self.has_drifted:
             end = tuple(replace(one, sector=int(retrograde(one.sector))) for one in end)
         if phase is not None and self.beats:
             now = all_satellites(phase.before)
             yield now
-            for beat in self.beats[:-1]:
-                now = _after(now, beat, end)
+            volley: tuple[Outcome, ...] = ()
+            for beat, following in itertools.pairwise(self.beats):
+                volley += beat
+                if not (beat[0].action == following[0].action == "shoot"):
+                    now, volley = _after(now, volley, end), ()
                 yield now
         yield end
+
+    def _stage(self) -> Iterator[Anchors]:
+        """Yield where satellites are before each beat of an engagement, and after the last one."""
+        now, guards = satellite_anchors(self._geometry, self._positions[0]), Counter[SatelliteId]()
+        yield now
+        for beat in self.beats:
+            before, now = now, dict(now)
+            for one in beat:
+                if one.action == "shoot" or one.attacker is None or now[one.actor] != before[one.actor]:
+                    continue
+                own, target, attacker = now[one.actor], now[one.target], now[one.attacker]
+                if one.action == "collide":
+                    gap = 0.6 * target.radius if one.success else own.radius + target.radius
+                    now[one.actor] = self._beside(target, own, own.radius, gap)
+                elif one.success:
+                    gap = target.radius + own.radius * (1 + 2 * guards[one.target])  # beside other guards
+                    guards[one.target] += 1
+                    now[one.actor] = self._beside(target, attacker, own.radius, gap)
+            yield now
+
+    def _beside(self, target: Anchor, other: Anchor, radius: float, gap: float) -> Anchor:
+        """Return a place for a satellite of a radius, at a distance from a target on the way to another one."""
+        start, end = self._geometry.point(target.position), self._geometry.point(other.position)
+        place = between(start, end, min(gap / (math.dist(start, end) or gap), 0.85))
+        return Anchor(self._geometry.polar(place), radius)
 
     def clock(self, progress: float) -> Clock:
         """Return the time after a fraction of the phase, which is clamped to [0, 1]."""
         progress, count = min(max(progress, 0.0), 1.0), len(self.beats)
         phase = self.snapshot.last_phase
         if phase is None or (progress == 1 and not self.has_drifted):
-            return Clock(count, 0, 0, 1)
+            return Clock(count, settling=1.0, drift=1.0)
         if phase.name == "movement":
-            return Clock(0, 0, _smooth_step(progress), 1)
-        playing, drifting = beats_seconds(phase.outcomes), DRIFT_SECONDS * MOVING_FRACTION * self.has_drifted
-        seconds = progress * (playing + drifting)
-        if seconds >= playing:
-            return Clock(count, 0, 0, _smooth_step((seconds - playing) / drifting if drifting else 1.0))
-        beat, part = divmod(seconds / playing * count, 1)
-        growth = min(part / _MARKED, 1.0)
-        return Clock(int(beat), growth, _smooth_step((part - _MOVING) / (1 - _MOVING)), 0)
+            movement = _smooth_step(progress)
+            return Clock(0, movement=movement, roll=float(movement >= 0.5), drift=1.0)
+        lengths, settling = beat_seconds(phase.outcomes), SETTLING_SECONDS * (count > 0)
+        drifting = DRIFT_SECONDS * MOVING_FRACTION * self.has_drifted
+        seconds = progress * (sum(lengths) + settling + drifting)
+        for beat, length in enumerate(lengths):
+            if seconds < length:
+                part = seconds / length
+                roll = min(max((part - _MARKED) / (_DECIDED - _MARKED), 0.0), 1.0)
+                return Clock(beat, min(part / _MARKED, 1.0), _smooth_step(roll), roll)
+            seconds -= length
+        if seconds < settling:
+            return Clock(count, settling=_smooth_step(seconds / settling))
+        return Clock(count, settling=1.0, drift=_smooth_step((seconds - settling) / drifting if drifting else 1.0))
 
     def anchors(self, clock: Clock) -> Anchors:
         """Return where the satellites are that are shown; angles may be beyond a full turn."""
-        if not clock.movement:
-            return self.beat_anchors(clock.beat, clock)
-        start, end = self.key(clock.beat), self.key(clock.beat + 1)
+        if clock.beat < len(self.beats):
+            return self._between(self._places[clock.beat], self._places[clock.beat + 1], clock.movement)
+        if clock.settling < 1:
+            return self._between(self._places[-1], self._settled, clock.settling)
+        if not self.has_drifted or not clock.drift:
+            return self._settled
+        angles = {one.id: sector_angle(one.ring) * clock.drift for one in self._positions[-1]}
+        return {
+            satellite: Anchor((anchor.position[0], anchor.position[1] + angles[satellite]), anchor.radius)
+            for satellite, anchor in self._settled.items()
+        }
+
+    def _between(self, start: Anchors, end: Anchors, fraction: float) -> Anchors:
+        """Return anchors between two; what is not among the later ones fades."""
         anchors: Anchors = {}
-        for satellite in self.key(clock.key).anchors:
-            before, after = start.anchors[satellite], end.anchors.get(satellite)
-            if after is None or after == before:
+        for satellite, before in start.items():
+            after = end.get(satellite)
+            if after is None:
+                anchors[satellite] = replace(before, radius=before.radius * (1 - fraction))
+                continue
+            if after == before or not fraction:
                 anchors[satellite] = before
                 continue
             (distance, angle), radius = before.position, before.radius
             turn = _directed(after.position[1] - angle, self._directions.get(satellite, 0))
-            position = _lerp(distance, after.position[0], clock.movement), angle + turn * clock.movement
-            anchors[satellite] = Anchor(position, _lerp(radius, after.radius, clock.movement))
+            position = _lerp(distance, after.position[0], fraction), angle + turn * fraction
+            anchors[satellite] = Anchor(position, _lerp(radius, after.radius, fraction))
         return anchors
 
-    def beat_anchors(self, beat: int, clock: Clock) -> Anchors:
-        """Return where the satellites were before a beat, turned by the drift since."""
-        key = self.key(beat)
-        if not self.has_drifted or not clock.drift:
-            return key.anchors
-        angles = {one.id: sector_angle(one.ring) * clock.drift for one in key.satellites}
-        return {
-            satellite: Anchor((anchor.position[0], anchor.position[1] + angles[satellite]), anchor.radius)
-            for satellite, anchor in key.anchors.items()
-        }
+    def view(self, clock: Clock) -> tuple[Point, float]:
+        """Return the middle of what is shown of the board, and how many times larger: the HVA that is attacked, closer."""
+        if not any(self.aims):
+            return self._geometry.center, 1.0
+        is_over = clock.beat == len(self.beats)
+        aims = (None, *self.aims, None)
+        start, end = (self._close_up(aim) for aim in aims[clock.beat : clock.beat + 2])
+        fraction = clock.settling if is_over else _smooth_step(clock.growth)
+        return between(start[0], end[0], fraction), _lerp(start[1], end[1], fraction)
+
+    def _close_up(self, aim: SatelliteId | None) -> tuple[Point, float]:
+        """Return the view of an HVA, as near to the middle of the picture as the board's edge allows."""
+        center, radius = self._geometry.center, self._geometry.radius
+        if aim is None:
+            return center, 1.0
+        reach = radius - radius / _ZOOM
+        x, y = (
+            min(max(value, middle - reach), middle + reach)
+            for value, middle in zip(self._geometry.point(self._places[0][aim].position), center, strict=True)
+        )
+        return (x, y), _ZOOM
 
     def goal(self, side: Side, clock: Clock) -> tuple[int, float]:
         """Return a goal sector, and how many sectors it is turned from there."""

@@ -18,7 +18,7 @@ from geo_patrol.base.board import sector_at
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import BoardConfig, GameConfig
-from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Shape, Text, Use
+from geo_patrol.drawing.shapes import Box, Circle, Point, Polygon, Polyline, Shape, Text, Use
 from geo_patrol.drawing.svg import elements, symbol_markup, symbol_name
 from geo_patrol.game.game import Game
 from geo_patrol.game.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
@@ -43,12 +43,12 @@ from geo_patrol.scenes.orders import cost_shapes, hint_shapes, pending_order_sha
 from geo_patrol.scenes.picture import fleet_size, moving_shapes
 from geo_patrol.scenes.satellites import (
     Anchors,
-    Arrangement,
     Motion,
     all_satellites,
     by_sector,
     full_fuel,
     satellite_anchors,
+    styles_of,
     token_shape,
 )
 from geo_patrol.web.protocol import Screen
@@ -100,7 +100,8 @@ class SceneEncoder:
 
         Returns:
             ``seconds``: its duration; ``frames``: indices of the shapes of each frame, the first at the start and the
-            last at the end of the phase, a single one if nothing led there; ``turning``: indices of the first and the
+            last at the end of the phase, a single one if nothing led there; ``views``: for each frame the left and top
+            edge and the width of what is shown of the board, or None for all of it; ``turning``: indices of the first and the
             last frame in which the board turns, or None; ``occupied``: numbers of the sectors with satellites at the
             start and at the end; ``unseen``: of those that a side does not see.
         """
@@ -110,14 +111,20 @@ class SceneEncoder:
         rate = BEAT_FRAMES_PER_SECOND if any(motion.beats) else FRAMES_PER_SECOND
         steps = round(seconds * rate) if last is not None else 0
         clocks = [motion.clock(i / steps if steps else 1.0) for i in range(steps + 1)]
+        encoded = {clock: self.encode(moving_shapes(self.layout, motion, clock)) for clock in dict.fromkeys(clocks)}
         turning = [i for i, clock in enumerate(clocks) if clock.is_drifting]
         return {
             "seconds": round(seconds, 3),
-            "frames": [self.encode(moving_shapes(self.layout, motion, clock)) for clock in clocks],
+            "frames": [encoded[clock] for clock in clocks],
+            "views": [self._view(*motion.view(clock)) for clock in clocks] if any(motion.aims) else None,
             "turning": [turning[0], turning[-1]] if turning else None,
             "occupied": [sorted(by_sector(motion.key(0).satellites)), sorted(by_sector(all_satellites(snapshot.game)))],
             "unseen": [self._unseen(snapshot.game if last is None else last.before), self._unseen(snapshot.game)],
         }
+
+    def _view(self, middle: Point, zoom: float) -> list[float]:
+        width = SIZE / zoom
+        return [*_flat([(middle[0] - width / 2, middle[1] - width / 2)]), _number(width)]
 
     def _unseen(self, game: Game) -> list[int]:
         """Return the sectors that a side does not see in a game as it knows it."""
@@ -258,10 +265,10 @@ def resting_record() -> dict[str, Any]:
             satellites.append(Satellite(SatelliteId(side, number), sector, cast("int", fuel), cast("int", ammo), False))
         shapes += goal_shapes(geometry, side, int(sector_at(ring, azimuth)), 0.0)
     shapes += earth_shapes(geometry.center, geometry.earth_radius, 0.0)
-    arranged = Arrangement(geometry, satellites, {one.id: one.fuel for one in satellites}, {})
+    styles = styles_of(satellites, {one.id: one.fuel for one in satellites}, {})
     tokens = [
-        token_shape(arranged.styles[one], geometry.point(anchor.position), anchor.radius)
-        for one, anchor in arranged.anchors.items()
+        token_shape(styles[one], geometry.point(anchor.position), anchor.radius)
+        for one, anchor in satellite_anchors(geometry, satellites).items()
     ]
     occupied = sorted(by_sector(satellites))
     moment = {"turn": 1, "phase": "movement", "outcomes": [], "engaged": False, "seconds": 0.0, "turning": None}

@@ -83,6 +83,13 @@ class Picture:
         self._canvas.blit(background, changed, changed)
         self._intact = background
         self._painter.paint(moving_shapes(self.layout, motion, clock))
+        middle, zoom = motion.view(clock)
+        if zoom > 1:
+            board = pygame.Rect(self.layout.board)
+            part = pygame.Rect(0, 0, round(board.width / zoom), round(board.height / zoom))
+            part.center = round(middle[0]), round(middle[1])
+            closer = pygame.transform.smoothscale(self._canvas.subsurface(part.clamp(board)), board.size)
+            self._canvas.blit(closer, board)
         return changed
 
     def _motion_of(self, snapshot: Snapshot) -> Motion:

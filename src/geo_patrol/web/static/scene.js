@@ -141,11 +141,10 @@ export class BoardView {
 
   /** Shows the board of a game, or of a message of the server. */
   load({ size, board, turning, sectors, unseen, symbols, shapes }) {
-    this.svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
     this.resting.replaceChildren(...parseMarkup(board));
     this.turning.replaceChildren(...parseMarkup(turning));
     this.moving.replaceChildren();
-    Object.assign(this, { sectors, unseen, occupied: null });
+    Object.assign(this, { size, sectors, unseen, occupied: null });
     this.shapes = shapes;
     this.define(symbols);
   }
@@ -176,8 +175,8 @@ export class BoardView {
     return { ...moment, frames: moment.frames.map((frame) => frame.map((index) => first + index)) };
   }
 
-  /** Draws a phase ({frames, turning, occupied, unseen}) at a progress from 0 to 1. */
-  draw({ frames, turning, occupied, unseen }, progress) {
+  /** Draws a phase ({frames, views, turning, occupied, unseen}) at a progress from 0 to 1. */
+  draw({ frames, views, turning, occupied, unseen }, progress) {
     const at = progress * (frames.length - 1);
     const half = (turning === null ? progress < 0.5 : at < turning[0]) ? 0 : 1; // satellites change sectors as they move, or drift
     this.#occupy(occupied[half], unseen[half]);
@@ -188,6 +187,8 @@ export class BoardView {
     this.resting.style.display = isTurning ? "none" : "";
     this.ground.style.display = isTurning ? "none" : "";
     this.#show(this.#between(frames[index], frames[next], at - index));
+    const [left, top, width] = views ? views[index].map((value, i) => between(value, views[next][i], at - index)) : [0, 0, this.size];
+    this.svg.setAttribute("viewBox", `${left} ${top} ${width} ${width}`);
   }
 
   #between(start, end, fraction) {
