@@ -344,7 +344,7 @@ def test_an_agent_that_comes_late_knows_the_last_position(tables):
             player.handle(message)
             if isinstance(message, YourTurn) and message.submitted is None:  # otherwise the game goes on at once
                 break
-    assert (player._position.turn, player._position.phase) == (table.game.turn, table.game.phase)
+    assert (player._position.turn, player._position.phase) == (table.game.position.turn, table.game.phase)
 
 
 def fetch(tables, path, body):

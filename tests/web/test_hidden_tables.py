@@ -233,7 +233,7 @@ def test_a_table_that_is_restored_knows_what_its_sides_know(tmp_path):
     store.unload(table)
     restored = store.load(table.id)
     assert [restored.event(number, screen, "alpha") for screen in (None, "wide") for number in range(1, 7)] == before
-    assert restored.event(6).event.position != restored.event(6, side="alpha").event.position
+    assert restored.event(6).event.unseen != restored.event(6, side="alpha").event.unseen
     restored.close()
 
 
@@ -242,9 +242,6 @@ def test_positions_say_for_how_long_enemies_are_unseen(tmp_path):
     table.submitted["alpha"] = ()
     table.play()
     table.finish_phase()
-    fleets = table.event(1, side="alpha").event.position.satellites
-    assert [one.unseen for one in fleets.bravo] == [1] * 11
-    assert [one.unseen for one in fleets.alpha] == [0] * 11
-    assert isinstance(fleets, protocol.BothFleets)
+    assert table.event(1, side="alpha").event.unseen == [[0] * 11, [1] * 11]
     assert np.array_equal(table.game.unseen("bravo"), [1] * 11)
     table.close()

@@ -45,7 +45,7 @@ class Position(BaseModel):
     Fields with a default may be left out, such as in replays, which hold what can be seen on a board.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
     sector: Annotated[list[_Fleet], _Both]
     fuel: Annotated[list[_Fleet], _Both]

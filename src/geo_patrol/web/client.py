@@ -33,7 +33,7 @@ from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import read_saved_config
 from geo_patrol.game.game import Game
 from geo_patrol.game.notation import Order
-from geo_patrol.game.position import FLEET_FIELDS
+from geo_patrol.game.position import Position
 from geo_patrol.replays import saved_games_folder
 from geo_patrol.web import protocol
 from geo_patrol.web.requests import is_local
@@ -477,18 +477,19 @@ class AgentPlayer:
         self._agent, self._seed = agent, seed
         self.num_illegal = 0
         self._welcome: protocol.Welcome | None = None
-        self._position: protocol.PositionState | None = None
+        self._position: Position | None = None
+        self._unseen: list[list[int]] = []
 
     def handle(self, message: protocol.Message) -> list[protocol.Message]:
         """Answer ``YourTurn`` with the agent's orders."""
         if isinstance(message, protocol.Welcome):
             self._welcome = message
             if message.first_event == 1:
-                self._position = message.start
+                self._position, self._unseen = message.start, []
                 reset_agent(self._agent, self._agent.name, np.ones(1, np.bool_))
         for event in events_of(message):
             if not isinstance(event.event, protocol.Ended):
-                self._position = event.event.position
+                self._position, self._unseen = event.event.position, event.event.unseen
         if isinstance(message, protocol.YourTurn) and message.submitted is None:
             return [self._orders(message)]
         return []
@@ -518,22 +519,13 @@ class AgentPlayer:
         self.num_illegal += len(orders) - len(legal)
         return protocol.Orders(game=turn.game, turn=turn.turn, phase=turn.phase, orders=legal)
 
-    def _game(self, welcome: protocol.Welcome, position: protocol.PositionState) -> Game:
+    def _game(self, welcome: protocol.Welcome, position: Position) -> Game:
         """Build the position as a game; its future differs from the real one's, which nobody knows."""
-        fleets = [getattr(position.satellites, side) for side in SIDES]
-        by_side = {name: getattr(position, name) for name in ("score", "goal_points")} | {"goal": position.goals}
-        data = {
-            "turn": position.turn - 1,
-            "phase": position.phase,
-            **{name: [getattr(both, side) for side in SIDES] for name, both in by_side.items()},
-            **{name: [[getattr(one, name) for one in fleet] for fleet in fleets] for name in FLEET_FIELDS},
-            "destroyed": [[int(one.destroyed) for one in fleet] for fleet in fleets],
-        }
-        game = Game.from_position(data, read_saved_config(welcome.config), seed=self._seed)
+        game = Game.from_position(position, read_saved_config(welcome.config), seed=self._seed)
         if game.hides_enemies:
             last_seen = game.as_games().sight.sightings["phase"][0]
-            for side, fleet in enumerate(fleets):
-                last_seen[side, : len(fleet)] -= [one.unseen for one in fleet]
+            for side, phases in enumerate(self._unseen):
+                last_seen[side, : len(phases)] -= phases
         return game
 
 

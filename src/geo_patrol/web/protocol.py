@@ -11,7 +11,8 @@ from geo_patrol.base.validation import describe_fault
 from geo_patrol.config import schema
 from geo_patrol.engine.state import SATELLITES
 from geo_patrol.game.game import Game, Phase
-from geo_patrol.game.notation import EndReason, Outcome, PhaseName, Satellite, SatelliteId
+from geo_patrol.game.notation import EndReason, Outcome, PhaseName, SatelliteId
+from geo_patrol.game.position import Position
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.play.order_entry import Option, OrderEntry
 
@@ -24,22 +25,6 @@ class Message(BaseModel):
     )
 
 
-class SatelliteState(Message):
-    """A satellite of a position."""
-
-    name: str
-    """HVA, or P1 to P10."""
-    sector: int
-    ring: int
-    azimuth: int
-    fuel: int
-    ammo: int
-    destroyed: bool
-    unseen: int = 0
-    """Where the game hides enemies: phases since the side that gets the message last saw it. Then it is given as if it had
-    drifted since."""
-
-
 class Both(Message):
     """A number of each side."""
 
@@ -47,31 +32,11 @@ class Both(Message):
     bravo: int
 
 
-class BothFleets(Message):
-    """The satellites of each side, the HVA first."""
-
-    alpha: list[SatelliteState]
-    bravo: list[SatelliteState]
-
-
 class BothOrders(Message):
     """The legal orders that each side gave."""
 
     alpha: list[str]
     bravo: list[str]
-
-
-class PositionState(Message):
-    """A position, as the side that gets it knows it."""
-
-    turn: int
-    phase: PhaseName
-    """What is to be ordered now; "drift" when the game is over."""
-    score: Both
-    goal_points: Both
-    goals: Both
-    """The goal sector of each side."""
-    satellites: BothFleets
 
 
 class OutcomeState(Message):
@@ -93,8 +58,11 @@ class Played(Message):
     phase: Literal["movement", "engagement"]
     orders: BothOrders
     outcomes: list[OutcomeState]
-    position: PositionState | None
-    """After it; null for browsers, whose ``scene`` shows it."""
+    position: Position | None
+    """After it, as the side that gets it knows it; null for browsers, whose ``scene`` shows it."""
+    unseen: list[list[int]]
+    """Phases since that side last saw each satellite, by side and number; empty where nothing is hidden. Satellites out of sight
+    are given as if they had drifted since."""
 
 
 class End(Message):
@@ -262,7 +230,7 @@ class Welcome(Message):
     clock: float | None
     """Seconds for a phase; null: no limit."""
     on_timeout: Literal["hold", "forfeit"]
-    start: PositionState | None
+    start: Position | None
     """Before the first event; null for browsers, whose ``scene`` shows it."""
     first_event: _Turn
     """The number of the first of ``events``: 1 if the client's last event does not belong to this game."""
@@ -533,51 +501,23 @@ def schemas() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 
-def position_state(game: Game) -> PositionState:
-    """Return a position."""
-    alpha, bravo = (
-        [_satellite_state(*one) for one in zip(game.satellites(side), _unseen(game, side), strict=True)]
-        for side in SIDES
-    )
-    return PositionState(
-        turn=game.turn,
-        phase=game.phase,
-        score=Both(**game.scores),
-        goal_points=Both(**game.goal_points),
-        goals=Both(**game.goals),
-        satellites=BothFleets(alpha=alpha, bravo=bravo),
-    )
-
-
-def _unseen(game: Game, side: Side) -> Sequence[int]:
-    """Return for how many phases satellites have been out of sight for whoever knows the game so."""
-    unseen = game.unseen(side)
-    return [0] * len(unseen) if game.hides_enemies else unseen
-
-
-def _satellite_state(satellite: Satellite, unseen: int) -> SatelliteState:
-    return SatelliteState(
-        name=satellite.id.short,
-        sector=satellite.sector,
-        ring=satellite.ring,
-        azimuth=satellite.azimuth,
-        fuel=satellite.fuel,
-        ammo=satellite.ammo,
-        destroyed=satellite.destroyed,
-        unseen=unseen,
-    )
+def visible_position(game: Game) -> Position:
+    """Return a position for players: without the numbers of illegal orders, which belong to the side that gave them."""
+    return game.position.model_copy(update={"illegal_orders": [0, 0]})
 
 
 def played(phase: Phase, *, has_position: bool) -> Played:
     """Return a phase that was played, and the position that followed if it is asked for."""
     alpha, bravo = ([str(order) for order in orders] for orders in phase.orders)
     assert phase.name != "drift"
+    unseen = [[] if phase.after.hides_enemies else list(phase.after.unseen(side)) for side in SIDES]
     return Played(
         turn=phase.turn,
         phase=phase.name,
         orders=BothOrders(alpha=alpha, bravo=bravo),
         outcomes=[_outcome_state(outcome) for outcome in phase.outcomes],
-        position=position_state(phase.after) if has_position else None,
+        position=visible_position(phase.after) if has_position else None,
+        unseen=unseen if any(map(any, unseen)) else [],
     )
 
 

@@ -757,7 +757,7 @@ class Table(Stored[SavedTable]):
             config=self.saved.config,
             clock=self.saved.clock,
             on_timeout=self.saved.on_timeout,
-            start=protocol.position_state(self.live.timeline[0]) if screen is None else None,
+            start=protocol.visible_position(self.live.timeline[0]) if screen is None else None,
             first_event=first,
             last_event=self.num_events,
             events=self.history(first, screen, side),
