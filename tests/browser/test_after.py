@@ -29,6 +29,9 @@ def finished(address, chromium):
         page.wait_for_url("**/table.html#*")
         while ordering(page):
             commit(page)
+        banner = page.locator("#banner")
+        banner.locator("#stronger").wait_for()
+        assert re.match(r"You (won|lost|drew), \d+ to \d+: in turn 3 ", banner.locator("h2").text_content())
         page.click("#next")
         page.wait_for_url("**/after.html#*")
         return page.url, context.storage_state()

@@ -284,7 +284,7 @@ def test_the_next_games_begin_at_the_teachers_page_by_keyboard_alone(server, tea
         page.wait_for_url("**/table.html#*")
     first = pupils[0].evaluate("page.table")
     play_short_game(pupils)
-    pupils[0].locator("#next", has_text="The result").click()
+    pupils[0].locator("#next", has_text="What decided it").click()
     pupils[0].wait_for_url("**/after.html#*")
     pupils[0].locator("#verdict", has_text="in turn 1").wait_for()
     pupils[1].click("#back")

@@ -29,7 +29,7 @@ def test_a_step_is_done_by_what_its_lesson_requires(index):
 
 def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
     page = open_page(address, reduced_motion="reduce")
-    page.click(".more >> text=Learn")
+    page.click(".more >> text=The game")
     for number, step in enumerate(STEPS, 1):
         page.locator("#step", has_text=step.title).wait_for()
         assert page.text_content("#progress") == f"Step {number} of {len(STEPS)}"

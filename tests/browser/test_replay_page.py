@@ -141,11 +141,11 @@ def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, ope
     page.keyboard.press("e")
     index = int(page.input_value(".stepping input"))
     outcomes = [one for one in timelines[0][1].snapshot(index).outcomes if one.action != "guard"]
-    shown = page.locator("#cards p", has_text=re.compile(r" at \d")).all_text_contents()
+    shown = page.locator("#cards p", has_text=re.compile(r", \d+%: ")).all_text_contents()
     assert len(shown) == len(outcomes) > 0
-    odds = sorted(f"at {100 * outcome.probability:.0f}%" for outcome in outcomes)
-    assert sorted(re.search(r"at \d+%", text)[0] for text in shown) == odds
-    hits = [text for text in shown if text.endswith("hit.")]
+    odds = sorted(f"{100 * outcome.probability:.0f}%" for outcome in outcomes)
+    assert sorted(re.search(r"\d+%", text)[0] for text in shown) == odds
+    hits = [text for text in shown if text.endswith("hit")]
     assert len(hits) == sum(outcome.success for outcome in outcomes)
 
 

@@ -55,9 +55,13 @@ def test_a_board_is_shown_while_games_are_prepared(own_page, open_page):
     page = open_page(own_page([("the rules", event.wait)]))
     page.locator("#preparing", has_text="Preparing the rules: 1 of 2").wait_for()
     assert page.locator("#board use").count() > 20
-    for scheme, color in (("dark", "rgb(8, 11, 22)"), ("light", "rgb(223, 230, 243)")):
-        page.emulate_media(color_scheme=scheme)
-        assert page.evaluate("getComputedStyle(document.querySelector('#board')).backgroundColor") == color
+    color = "getComputedStyle(document.querySelector('#board')).backgroundColor"
+    assert page.evaluate(color) == "rgb(8, 11, 22)", "dark, whatever the system prefers"
+    page.click(".switch-look")
+    assert page.evaluate(color) == "rgb(223, 230, 243)"
+    page.reload()
+    assert page.evaluate(color) == "rgb(223, 230, 243)", "the choice is kept"
+    page.click(".switch-look")
     check_page(page, (1280, 800))
     event.set()
     page.locator("#play .main:enabled").wait_for()

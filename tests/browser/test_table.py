@@ -140,7 +140,7 @@ def test_keys_are_listed_and_single_ones_can_be_switched_off(page):
 
 
 def test_nothing_moves_when_satellites_are_chosen_ordered_and_committed(address, open_page):
-    places = """() => ['#board', '.yours', '.theirs', '.choice', '.sofar', '#tell', '.foot:not([hidden]) .main']
+    places = """() => ['#board', '.yours', '.theirs', '.choice', '.sofar', '#tell', '.foot:not([hidden]) .commit']
       .map((one) => document.querySelector(one).getBoundingClientRect())
       .map(({ left, top, width, height }) => [left, top, width, height].map(Math.round))"""
     for size in ((1280, 800), (390, 844)):
@@ -574,6 +574,34 @@ def test_a_hint_can_be_taken_or_cancelled(address, open_page):
     assert page.evaluate("document.activeElement.id") == "ask-hint"
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_all_that_can_guard_do_so_at_once_against_attackers_that_are_lit(address, open_page, size):
+    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
+    page = open_page(alpha, size, reduced_motion="reduce")
+    assert ordering(page)
+    assert page.locator(".guard-all").count() == 0, "nobody can guard while satellites move"
+    commit(page)
+    assert ordering(page)
+    button = page.locator(".guard-all")
+    button.wait_for()
+    guards, cost = page.evaluate(
+        "[page.entry.guards.length, page.entry.guards.reduce((sum, [, one]) => sum + one.cost, 0)]"
+    )
+    assert button.text_content() == f"Guard with all six, \u2212{cost} fuel"
+    assert page.locator(".attacker").count() == 2
+    inside, around = button.bounding_box(), page.locator("#tell").bounding_box()
+    assert inside["y"] + inside["height"] <= around["y"] + around["height"] + 1
+    assert (
+        page.evaluate(
+            "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('#tell'))"
+        )
+        <= 0
+    )
+    button.click()
+    assert [order.split()[1] for order in page.evaluate("page.entry.orders")] == ["guard"] * guards
+    button.wait_for(state="detached")
+
+
 @pytest.mark.parametrize("height", [680, 800])
 def test_a_hint_hides_no_heading_in_part_and_no_button(address, open_page, height):
     _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
@@ -643,7 +671,7 @@ def test_the_result_comes_after_the_last_engagement_was_shown(address, open_page
     until(page, "document.body.dataset.state === 'over'")
     assert page.text_content("#when").endswith("Over")
     assert page.title().startswith("Over")
-    page.locator("#next", has_text="The result").wait_for()
+    page.locator("#next", has_text="What decided it").wait_for()
 
 
 def test_a_turn_without_an_engagement_says_so_once(page):

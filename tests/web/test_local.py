@@ -94,7 +94,7 @@ def test_pages_are_there_at_once_and_games_when_they_are_prepared(page):
 def test_a_board_at_rest_and_its_colors_are_there_before_games(page):
     with TestClient(page) as client:
         client.get(f"/?key={page.key}")
-        assert "prefers-color-scheme" in client.get("/static/theme.css").text
+        assert "light-dark(" in client.get("/static/theme.css").text
         board = client.get("/static/board.json").json()
     start = game_record(LiveGame(load_config("geo_patrol"), (None, None), 1).timeline, "")
     drawn, begun = ([one["shapes"][i] for i in one["moments"][0]["frames"][-1]] for one in (board, start))

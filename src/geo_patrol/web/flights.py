@@ -46,7 +46,7 @@ from geo_patrol.web import requests
 from geo_patrol.web.names import name_key, read_name
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.records import shape_data
-from geo_patrol.web.replay_page import color_variables
+from geo_patrol.web.replay_page import color_variable
 from geo_patrol.web.store import Store, Stored
 
 MAX_PILOTS = 100
@@ -759,8 +759,9 @@ def _difficulty(mission: Mission) -> tuple[int, int]:
 
 
 def map_css() -> str:
-    """Return what the colors of maps become where the user's system prefers a dark theme."""
-    return f"@media (prefers-color-scheme: dark) {{ .map, .legend {{{color_variables(scene.DARK)} }} }}\n"
+    """Return what the colors of maps become in dark pages."""
+    colors = (color_variable(f"--c-{light[1:]}", light, dark) for light, dark in scene.DARK.items())
+    return f".map, .legend {{{''.join(colors)} }}\n"
 
 
 def _task(mission: Mission) -> str:

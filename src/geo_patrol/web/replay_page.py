@@ -5,7 +5,7 @@ import gzip
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.resources import files
 from string import Template
 
@@ -23,17 +23,15 @@ _SCRIPTS = ("scene.js", "words.js", "playback.js", "replay.js")
 
 
 def theme_css() -> str:
-    """Return what the colors of pictures become where the user's system prefers a light theme.
-
-    Shapes name colors as they are in dark pictures: ``--c-0d1320`` is what #0d1320 becomes on a light page.
-    """
-    light = color_variables(theme.LIGHT)
-    return f"@media (prefers-color-scheme: light) {{ :root {{ --board: {theme.LIGHT[theme.SPACE]};{light} }} }}\n"
+    """Return what the colors of pictures become in light pages: ``--c-0d1320`` is what #0d1320 becomes there."""
+    board = color_variable("--board", theme.LIGHT[theme.SPACE], theme.SPACE)
+    colors = (color_variable(f"--c-{dark[1:]}", light, dark) for dark, light in theme.LIGHT.items())
+    return f":root {{{board}{''.join(colors)} }}\n"
 
 
-def color_variables(colors: Mapping[Color, Color]) -> str:
-    """Return CSS that replaces colors of pictures by others."""
-    return "".join(f" --c-{color[1:]}: {other};" for color, other in colors.items())
+def color_variable(name: str, light: Color, dark: Color) -> str:
+    """Return CSS for a color that has two values, of which a page's look chooses one."""
+    return f" {name}: light-dark({light}, {dark});"
 
 
 def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:

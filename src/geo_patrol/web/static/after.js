@@ -1,4 +1,4 @@
-import { attempt, Connection, copy, FIRM_GAMES, forOthers, isForRating, leaveFor, openAndPlay, OwnGames, ownRating, pageAddress, ratedResults, ratingText, refreshOwnGames, request, start, watchAddress } from "./client.js";
+import { attempt, Connection, copy, FIRM_GAMES, forOthers, isForRating, leaveFor, nextGames, OwnGames, ownRating, pageAddress, ratedResults, ratingText, refreshOwnGames, request, start, watchAddress } from "./client.js";
 import { Controls, drawPlot, drawScores, Playback } from "./playback.js";
 import { followClass } from "./pupil.js";
 import { drawShape, NARROW, screenKind } from "./scene.js";
@@ -23,13 +23,7 @@ class AfterPage {
     byId("copy").addEventListener("click", ({ target }) => attempt(async () => copy(target, await address), this.notice));
     byId("page-file").href = `/replays/${table}.html`;
     byId("replay-file").href = `/replays/${table}.jsonl.gz`;
-    const starters = {
-      rematch: () => this.#again(false),
-      swap: () => this.#again(true),
-      stronger: () => this.#again(false, this.stronger.agent),
-      practise: () => this.#practise(),
-    };
-    for (const [id, open] of Object.entries(starters)) byId(id).addEventListener("click", ({ target }) => start(target, open, this.notice));
+    byId("practise").addEventListener("click", ({ target }) => start(target, () => this.#practise(), this.notice));
     byId("list").addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
   }
 
@@ -59,7 +53,7 @@ class AfterPage {
     attempt(() => this.#analyse(), this.notice);
   }
 
-  #load({ scene, events, names, config }, ending) {
+  #load({ scene, events, names }, ending) {
     const moments = [scene.moment];
     const texts = SIDES.map((side) => names[side]);
     this.side = this.own && !this.own.second ? this.own.side : null;
@@ -77,29 +71,8 @@ class AfterPage {
     const lines = moments.at(-1).sums.flatMap((sums, i) => sumLines(sums, this.cast.name(SIDES[i])));
     byId("points").replaceChildren(...lineTable(lines).children);
     this.notice.textContent = faultText(ending) ?? "";
-    this.config = config;
-    attempt(() => this.#offerNext(), this.notice);
+    attempt(async () => byId("again").replaceChildren(...(await nextGames(this.own, texts, this.notice))), this.notice);
     this.playback.pauseAt(this.lookedAt?.index ?? moments.length - 1);
-  }
-
-  async #offerNext() {
-    if (this.side === null) return;
-    const { asked } = this.own;
-    byId("rematch").hidden = byId("swap").hidden = asked === undefined;
-    const { levels } = await request("/api/choices");
-    const opponent = this.names[1 - SIDES.indexOf(this.side)];
-    const index = levels.findIndex(({ agent }) => agent === opponent);
-    this.levels = levels;
-    this.stronger = index >= 0 ? levels[index + 1] : undefined;
-    byId("stronger").hidden = this.stronger === undefined || asked === undefined;
-    if (this.stronger !== undefined) say(byId("stronger"), `Stronger: ${this.stronger.name}, ${this.stronger.rating}`);
-  }
-
-  /** Opens the next game: the same one, with the sides swapped, or against somebody else. */
-  #again(isSwapped, agent = this.names[1 - SIDES.indexOf(this.side)]) {
-    const { asked } = this.own;
-    const side = isSwapped ? SIDES.find((one) => one !== this.side) : this.side;
-    return openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, side);
   }
 
   /** Says the own rating after this game, and what it has changed. */
@@ -134,11 +107,11 @@ class AfterPage {
       }
       const { done, total } = this.analysis;
       byId("analysing").querySelector("progress").value = done / total;
-      if (this.analysis.chances.length > 0) this.#drawCurve(side);
       if (done === total) break;
       await new Promise((resolve) => setTimeout(resolve, ASK_SECONDS * 1000));
     }
     byId("analysing").hidden = true;
+    this.#drawCurve(side);
     this.#listMoments(side);
     if (this.lookedAt?.chosen != null) this.#choose(this.lookedAt.chosen);
     this.lookedAt = null;

@@ -3,6 +3,7 @@ import { create, playerName, say, SIDES } from "./words.js";
 
 export const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
 const GAMES = "geo_patrol.games"; // the person's games with the secrets of their seats, the latest first
+const LOOK = "geo_patrol.look"; // light or dark, if the person has chosen
 export const DRAFT = "geo_patrol.scenario"; // the scenario that was edited last
 const LETTERS = "geo_patrol.letters"; // whether single letters are shortcuts
 const MAX_GAMES_KEPT = 500;
@@ -205,6 +206,28 @@ export async function openAndPlay(asked, side) {
   return leaveFor(OwnGames.seat(game));
 }
 
+/** Returns buttons that open the next game after one of the person's, whose players had these names: the first is the main one. */
+export async function nextGames(own, names, notice) {
+  if (!own?.asked || own.second) return [];
+  const { asked, side } = own;
+  const other = SIDES.find((one) => one !== side);
+  const opponent = names[SIDES.indexOf(other)];
+  const play = (agent, seat) => openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, seat);
+  const { levels } = await request("/api/choices");
+  const stronger = levels[levels.findIndex(({ agent }) => agent === opponent) + 1];
+  const isLevel = levels.some(({ agent }) => agent === opponent);
+  const ways = [
+    ["rematch", "Rematch", () => play(opponent, side)],
+    ["swap", "Swap sides", () => play(opponent, other)],
+    ...(isLevel && stronger ? [["stronger", `Stronger: ${stronger.name}, ${stronger.rating}`, () => play(stronger.agent, side)]] : []),
+  ];
+  return ways.map(([id, text, open], i) => {
+    const button = create("button", { type: "button", id, ...(i === 0 ? { class: "main" } : {}) }, text);
+    button.addEventListener("click", () => start(button, open, notice));
+    return button;
+  });
+}
+
 /** Says how others can come to this server, and opens a person's own page to the network if its owner wants that. */
 export class Network {
   /**
@@ -273,8 +296,12 @@ export function linkField(text, address) {
   return create("div", { class: "link" }, create("label", {}, text, input), button);
 }
 
-/** Opens the dialogs that buttons name in data-open; those with data-close close theirs. */
+const root = document.documentElement;
+if (root.dataset.look) root.dataset.look = localStorage.getItem(LOOK) ?? root.dataset.look;
+
+/** Opens the dialogs that buttons name in data-open; those with data-close close theirs. Switches between light and dark. */
 document.addEventListener("click", ({ target }) => {
+  if (target.closest(".switch-look") !== null) localStorage.setItem(LOOK, (root.dataset.look = root.dataset.look === "light" ? "dark" : "light"));
   const opener = target.closest("[data-open]");
   if (opener !== null) document.getElementById(opener.dataset.open).showModal();
   target.closest("[data-close]")?.closest("dialog").close();

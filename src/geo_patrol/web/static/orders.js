@@ -31,7 +31,7 @@ export class OrderPanel {
   }
 
   #forgetOrders() {
-    Object.assign(this, { pending: new Map(), past: [], suggestion: [] });
+    Object.assign(this, { pending: new Map(), past: [], suggestion: [], attackers: [] });
   }
 
   /** Shows the fleets of a moment; ``side`` is the one whose orders are entered, or that is looked at. */
@@ -142,11 +142,23 @@ export class OrderPanel {
     this.#change(this.#optionsOf(orders));
   }
 
+  /** The satellites that can guard, each with its order. */
+  get guards() {
+    const all = (this.choices?.satellites ?? []).map(({ name, options }) => [name, options.find(({ action }) => action === "guard")]);
+    return all.filter(([, guard]) => guard);
+  }
+
   /** Lets every satellite guard that can. */
   guardAll() {
-    if (this.choices === null) return;
-    const guards = this.choices.satellites.map(({ name, options }) => [name, options.find(({ action }) => action === "guard")]);
-    this.#change(new Map([...this.pending, ...guards.filter(([, guard]) => guard)]));
+    if (this.guards.length > 0) this.#change(new Map([...this.pending, ...this.guards]));
+  }
+
+  /** Lights up enemies on the board, by their names. */
+  light(names) {
+    const areas = names.map((name) => this.choices?.areas[`${SIDES.find((side) => side !== this.side)}:${name}`]).filter(Boolean);
+    if (String(areas.map(({ hit }) => hit)) === String(this.attackers)) return;
+    this.attackers = areas.map(({ hit }) => hit);
+    this.#drawBoard();
   }
 
   takeBack() {
@@ -241,7 +253,7 @@ export class OrderPanel {
     if (this.choices === null) return form;
     const options = choice?.options ?? [];
     const guard = options.find(({ action }) => action === "guard");
-    if (guard) head.append(this.#way(guard, `Guard ${guard.odds}%`, `−${guard.cost}`, `Guard your HVA, ${guard.odds} percent, ${guard.cost} fuel`));
+    if (guard) head.append(this.#way(guard, `Guard ${guard.odds}%`, `−${guard.cost} fuel`, `Guard your HVA, ${guard.odds} percent, ${guard.cost} fuel`));
     if (options.length > 0) head.append(this.#way(null, "Hold", "", "Hold"));
     const moves = options.filter(({ action }) => action in MOVES);
     if (moves.length > 0) {
@@ -258,14 +270,14 @@ export class OrderPanel {
     return form;
   }
 
-  /** Returns a line for each deed with its cost, and a button with the odds for each of its targets, the likeliest first. */
+  /** Returns a line for each deed with its cost, and a button with the odds for each of its targets, the HVA first, then the likeliest. */
   #attackLines(options) {
     return ["shoot", "collide"].flatMap((action) => {
-      const line = options.filter((one) => one.action === action).sort((one, other) => other.odds - one.odds);
+      const line = options.filter((one) => one.action === action).sort((one, other) => (other.target === "HVA") - (one.target === "HVA") || other.odds - one.odds);
       if (line.length === 0) return [];
       const deed = capitalized(DEEDS[action][0]);
       const costs = [...new Set(line.map(({ cost }) => cost))];
-      const head = create("span", { "aria-hidden": "true" }, capitalized(action), create("small", { class: "soft" }, `−${costs.join(" or ")}${costs.length > 1 ? "" : " fuel"}`));
+      const head = create("span", { "aria-hidden": "true" }, capitalized(action), create("small", { class: "soft" }, `−${costs.join(" or ")} fuel`));
       const ways = line.map((one) => this.#way(one, short(one.target), `${one.odds}%`, `${deed} ${short(one.target)}, ${one.odds} percent, ${one.cost} fuel`));
       return [create("div", { class: "line" }, head, ...ways)];
     });
@@ -317,7 +329,9 @@ export class OrderPanel {
     const rings = satellites.filter(({ name }) => !this.pending.has(name)).flatMap(({ ring }) => ring);
     if (selected !== undefined) rings.push(...areas[selected.area].lit, ...(NARROW.matches ? [] : selected.costs)); // which hide the board there
     const hits = [...new Set([...lit, ...satellites.map(({ area }) => area)])].sort((one, other) => one.includes(":") - other.includes(":"));
-    overlay.replaceChildren(...looks.filter((look) => !isFilled(look)).map(drawShape), arrows, ...rings.map(drawShape), ...hits.map((area) => this.#hit(area)));
+    const attackers = this.attackers.map(drawShape);
+    for (const element of attackers) element.setAttribute("class", "attacker");
+    overlay.replaceChildren(...looks.filter((look) => !isFilled(look)).map(drawShape), ...attackers, arrows, ...rings.map(drawShape), ...hits.map((area) => this.#hit(area)));
   }
 
   #hit(area) {

@@ -53,8 +53,9 @@ class Player {
       find(side).replaceChildren(...fleetTokens(shown.fleets[i]).map(({ classes, label, parts }) => create("li", { class: classes }, create("span", { class: "sr" }, label), ...parts)));
     });
     find("cards").replaceChildren(...(shown.outcomes.length && shown.engaged ? drawCards(shown, cast) : []));
-    find("chart").hidden = turnScores(record.moments).length < 2;
-    if (!find("chart").hidden) drawScores(find("chart"), record.moments, cast);
+    const past = record.moments.slice(0, record.moments.indexOf(shown) + 1); // the rest is not known yet
+    find("chart").hidden = turnScores(past).length < 2;
+    if (!find("chart").hidden) drawScores(find("chart"), past, cast);
     const lost = shown.engaged ? lossText(shown.outcomes, cast) : "";
     say(find("status"), `${find("headline").textContent}. ${lost} Score ${shown.score.join(" to ")}.`);
   }

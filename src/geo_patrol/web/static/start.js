@@ -99,7 +99,7 @@ class StartPage {
   #showFoe() {
     localStorage.setItem(LEVEL, String(Number(this.form.level.value) + 1));
     const { name, rating, style } = this.level;
-    byId("foe").replaceChildren(create("b", {}, `${name}, rated ${rating}.`), ` ${style}`);
+    byId("foe").replaceChildren(create("b", {}, `${name}, rated ${rating}${this.form.level.value === String(FIRST_LEVEL - 1) ? ", for a first game" : ""}.`), ` ${style}`);
   }
 
   #showSetting() {

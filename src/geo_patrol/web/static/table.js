@@ -1,11 +1,12 @@
-import { attempt, Connection, forOthers, isForRating, linkField, NAME, OwnGames, pageAddress, request, Shortcuts, showPause, watchAddress } from "./client.js";
+import { attempt, Connection, forOthers, isForRating, linkField, NAME, nextGames, OwnGames, pageAddress, request, Shortcuts, showPause, watchAddress } from "./client.js";
 import { OrderPanel, SETTLE } from "./orders.js";
-import { Controls, drawScores, Playback, turnScores } from "./playback.js";
+import { Controls, drawScores, Playback, REDUCED_MOTION, turnScores } from "./playback.js";
 import { followClass } from "./pupil.js";
 import { NARROW, screenKind } from "./scene.js";
 import { capitalized, Cast, COLORS, counted, COUNTS, create, DIRECTIONS, drawCards, faultText, listed, lossText, manyDo, orderText, phaseStory, phaseText, rulesOf, say, short, SIDES, verdict, withEnd } from "./words.js";
 
 const PATIENCE = 200; // milliseconds without a change of orders before the server is asked about danger
+const ANNOUNCED = 1300; // milliseconds for which the page says what a new phase is for
 const HINT_SECONDS = 3; // after which the page says why a hint takes long
 const SOUND = "geo_patrol.sound";
 
@@ -123,7 +124,7 @@ class TablePage {
   constructor(parameters) {
     this.table = parameters.get("table") ?? "";
     this.schoolClass = parameters.get("class");
-    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "show-hint", "take-hint", "close-hint", "steps", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure"];
+    const ids = ["left", "right", "when", "aim", "ordering", "told", "tell", "going-on", "look-again", "past", "next", "ask-hint", "hint", "show-hint", "take-hint", "close-hint", "steps", "said", "menu", "menu-notice", "about", "naming", "resign", "offer-draw", "leave", "sure", "now", "banner"];
     for (const id of ids) this[id] = document.getElementById(id);
     this.over = document.querySelector(".over");
     Object.assign(this, { cast: new Cast(["", ""], null), ending: null, isReading: false, isEndTold: false, isCurtain: false, state: null, asked: null, aside: null, lookedAt: null });
@@ -340,6 +341,7 @@ class TablePage {
 
   #name(names) {
     const texts = SIDES.map((side) => names[side]);
+    this.players = texts;
     const key = `${texts} ${this.you}`;
     if (this.castKey === key) return;
     this.castKey = key;
@@ -594,6 +596,15 @@ class TablePage {
     if (entry.load(turn.scene, key)) this.notify("The orders that you had planned are still here; they are not committed yet.");
     this.hasHints = turn.scene.hints;
     this.sounds.play("turn");
+    this.#announce(turn.phase === "movement" ? "Now move" : "Now engage: shoot, guard or hold");
+  }
+
+  /** Writes over the board, for a second, what is to be done. */
+  #announce(text) {
+    if (REDUCED_MOTION.matches) return;
+    say(this.now, text);
+    const shown = { opacity: 1 };
+    this.now.animate([{ opacity: 0 }, { ...shown, offset: 0.15 }, { ...shown, offset: 0.75 }, { opacity: 0 }], ANNOUNCED);
   }
 
   #castOf(line) {
@@ -610,10 +621,12 @@ class TablePage {
     if (!this.isEndTold && this.ending !== null && this.state?.phase === "drift" && isPresent) {
       this.isEndTold = true; // only now: the last shots come before the result
       if (this.isEnding) this.sounds.play("end");
+      this.#drawBanner(withEnd(moment, this.ending), cast);
     }
     const isOver = this.isEndTold;
     const isReading = (this.isReading || isOver) && isPresent;
     const isPast = !this.steps.hidden;
+    this.banner.hidden = !isOver || isPast || !isPresent || Boolean(this.closed);
     const isTold = isReading || isPast || (line.side === null && moment.engaged && isPresent);
     const fleetsKey = `${playback.record.moments.indexOf(shown)} ${this.castKey} ${side}`;
     if (this.shownFleets !== fleetsKey) {
@@ -628,17 +641,19 @@ class TablePage {
     const hasFoot = isReading || isPast || line.side === null || isOver;
     this["going-on"].hidden = !hasFoot;
     document.querySelector(".foot").hidden = hasFoot;
-    say(this.next, isPast ? "Back to now" : isOver ? "The result" : line.side === null ? "To the present" : "Next turn");
+    say(this.next, isPast ? "Back to now" : isOver ? "What decided it" : line.side === null ? "To the present" : "Next turn");
     this.next.disabled = line.side === null && isPresent && !isOver && !isPast;
     this["look-again"].disabled = playback.record.moments.length < 2;
     this.past.disabled = isPast;
     this["ask-hint"].disabled = entry.choices === null || this.hasHints === false;
     say(this["ask-hint"], this.hasHints === false ? "No hints" : "Hint");
+    entry.commit.classList.toggle("main", entry.choices !== null); // what is not ready does not look so
     if (entry.choices === null) {
       entry.commit.disabled = !this.#isPlayedBack;
       say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
     } else entry.commit.disabled = this.isStill || !this.hint.hidden; // an open hint is taken or closed first
     this.controls.update();
+    document.body.classList.toggle("staged", !isPast && !playback.hasArrived && Boolean(moment.views)); // a phone makes room for it
     document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
     this.#showScore(shown, cast, side);
     this.#showAim(shown, cast, side);
@@ -648,6 +663,17 @@ class TablePage {
     this.#showMenu(isOver);
     const title = this.title ?? "GEO Patrol";
     document.title = isOver ? `Over: ${title}` : line.isWanted ? `Your turn: ${title}` : title;
+  }
+
+  /** Says over the board how the game ended, with the ways to the next one. */
+  #drawBanner(moment, cast) {
+    const { winner } = moment;
+    this.banner.className = `banner ${cast.you === null || winner === "draw" ? "" : cast.is(winner) ? "won" : "lost"}`;
+    const ways = create("div", { class: "row" });
+    const fault = create("p", { role: "alert" });
+    this.banner.replaceChildren(create("h2", {}, verdict(moment, cast)), ways, fault);
+    const own = this.schoolClass === null ? OwnGames.find(this.table) : null;
+    attempt(async () => ways.replaceChildren(...(await nextGames(own, this.players, fault))), fault);
   }
 
   /** Whether an engagement is being shown that has not been read yet, or the end. */
@@ -721,9 +747,24 @@ class TablePage {
     const { danger, notice, entry } = this;
     const isDanger = entry.choices !== null && danger?.attackers?.length > 0 && !notice;
     this.tell.classList.toggle("danger", isDanger);
-    if (!isDanger) return say(this.tell, notice ?? this.#calm());
-    const text = dangerText(danger);
-    if (this.tell.textContent !== `Danger: ${text}`) this.tell.replaceChildren(create("span", {}, create("b", {}, "Danger:"), ` ${text}`));
+    entry.light(isDanger ? danger.attackers : []);
+    if (!isDanger) {
+      delete this.tell.dataset.key;
+      return say(this.tell, notice ?? this.#calm());
+    }
+    const guards = entry.guards.filter(([name]) => entry.pending.get(name)?.action !== "guard");
+    const key = JSON.stringify([danger, guards.map(([name]) => name)]);
+    if (this.tell.dataset.key === key && this.tell.firstChild) return;
+    this.tell.dataset.key = key;
+    this.tell.replaceChildren(create("span", {}, create("b", {}, "Danger:"), ` ${dangerText(danger)}`));
+    if (guards.length === 0) return;
+    const cost = guards.reduce((sum, [, guard]) => sum + guard.cost, 0);
+    const button = create("button", { type: "button", class: "guard-all" }, `Guard with ${guards.length === 1 ? short(guards[0][0]) : `all ${COUNTS[guards.length].toLowerCase()}`}, −${cost} fuel`);
+    button.addEventListener("click", () => {
+      entry.guardAll();
+      entry.commit.focus();
+    });
+    this.tell.append(button);
   }
 
   /** Returns what there is to say while the own HVA is in no danger: on a phone in the first turn what the words for moves mean. */
@@ -807,9 +848,10 @@ function dangerText({ attackers, lost, guarding, able, phase }) {
   const isLong = NARROW.matches && attackers.length > 3;
   const who = isLong ? COUNTS[attackers.length] : listed(attackers.map(short).sort((one, other) => one - other));
   const could = able.length ? `${COUNTS[able.length]} can guard.` : "Nobody can guard.";
+  const help = able.length ? "" : ` ${could}`; // a button says who can
   if (phase === "movement") return `${who} can reach your HVA: lost in ${lost}%${NARROW.matches ? "" : " without guards"}. ${could}`;
-  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost}%. ${could}`;
-  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost}%.${guarding.length ? "" : ` ${could}`}`;
+  if (NARROW.matches && !guarding.length) return `${who} can attack your HVA: lost in ${lost}%.${help}`;
+  return `${who} can attack your HVA. ${manyDo(guarding.length, "guard")}: lost in ${lost}%.${guarding.length ? "" : help}`;
 }
 
 const parameters = new URLSearchParams(location.hash.slice(1)); // which the browser keeps to itself

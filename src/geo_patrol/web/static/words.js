@@ -39,6 +39,11 @@ export function capitalized(text) {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
+/** Returns a satellite in words: "Patrol 3", "HVA". */
+function satelliteText(name) {
+  return name === "HVA" ? name : `Patrol ${short(name)}`;
+}
+
 /** Returns how an agent or a person is called: levels by their names alone. */
 export function playerName(name) {
   return name.startsWith("level:") ? capitalized(name.slice(6)) : name;
@@ -97,7 +102,7 @@ export class Cast {
 export function orderText({ action, sector, target }, count = 1) {
   const isOne = Number(count === 1);
   if (action in MOVES) return `${["go", "goes"][isOne]} ${MOVES[action]} to ${sector}`;
-  return `${DEEDS[action][isOne]} ${action === "guard" ? "your HVA" : short(target)}`;
+  return `${DEEDS[action][isOne]} ${action === "guard" ? "your HVA" : satelliteText(target)}`;
 }
 
 /** Returns the same with its odds, as in "shoots 3, 40%". */
@@ -119,7 +124,7 @@ function engagementCards(outcomes, cast) {
     const lines = aimed.map((one) => attackLine(one, taken.get(one.attacker), cast));
     const failed = new Set(guards.filter((one) => one.target === target && one.attacker && !one.success).map(({ guardian }) => guardian));
     for (const { guardian } of taken.values()) failed.delete(guardian);
-    if (failed.size > 0) lines.push([...tokens([...failed], cast), failed.size === 1 ? " guarded in vain." : " guarded in vain."]);
+    if (failed.size > 0) lines.push([...tokens([...failed], cast), " guarded in vain."]);
     const own = attacks.find(({ action, success, attacker }) => action === "collide" && success && attacker === target);
     if (isLost && own && !attacks.some(({ success, target: hit }) => success && hit === target)) lines.push(["It collided with ", cast.token(own.target), "."]);
     const [side, name] = target.split(":");
@@ -133,11 +138,10 @@ export function tokens(satellites, cast) {
   return satellites.flatMap((one, i) => [...(i > 0 ? [i === satellites.length - 1 ? " and " : ", "] : []), cast.token(one)]);
 }
 
-/** Returns an attack as texts and tokens; where a guard took it, with the guard. */
+/** Returns an attack as tokens with its odds and what came of it; where a guard took it, with the guard. */
 function attackLine({ action, attacker, target, odds, success }, guard, cast) {
-  const start = [cast.token(attacker), ` ${action === "shoot" ? "shoots" : "collides"} at ${odds}%`];
-  if (guard === undefined) return [...start, success ? ": hit." : ": missed."];
-  return [...start, ", ", cast.token(target), success ? " blocks it and is hit." : " blocks it and is missed."];
+  const at = guard === undefined ? [] : [" at guard ", cast.token(target)];
+  return [cast.token(attacker), action === "shoot" ? " shot" : " collision", ...at, `, ${odds}%: `, create("b", {}, success ? "hit" : "missed")];
 }
 
 /** Returns the satellites that an engagement destroyed; a collision that succeeds destroys both. */
@@ -175,7 +179,8 @@ export function drawCards({ outcomes, changes, score }, cast) {
   const drawn = engagementCards(outcomes, cast).map(({ target, title, isLost, lines }) => {
     const heading = title ?? [cast.token(target), isLost ? " is lost" : " is safe"];
     const paragraphs = lines.map((line) => create("p", {}, ...line));
-    return create("li", { class: isLost ? "box lost" : "box" }, create("h3", {}, ...[heading].flat()), ...paragraphs);
+    const kind = !isLost ? "" : cast.you === null || cast.is(target.split(":")[0]) ? "lost" : "hit";
+    return create("li", { class: `box ${kind}` }, create("h3", {}, ...[heading].flat()), ...paragraphs);
   });
   if (changes.length > 0) {
     const points = SIDES.map((side, i) => {
@@ -237,7 +242,7 @@ function destroyedText(side, outcomes, cast) {
   const hit = outcomes.find(({ action, target, success }) => action !== "guard" && success && target === `${side}:HVA`);
   if (hit === undefined) return `${cast.owner(side)} HVA was hit`;
   const [enemy, name] = hit.attacker.split(":");
-  return `${cast.owner(enemy)} ${short(name)} ${hit.action === "collide" ? "collided with" : "shot"} ${cast.owner(side)} HVA`;
+  return `${cast.owner(enemy)} ${satelliteText(name)} ${hit.action === "collide" ? "collided with" : "shot"} ${cast.owner(side)} HVA`;
 }
 
 /** Whether a game ended that the rules would have let go on. */
