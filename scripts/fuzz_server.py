@@ -55,9 +55,9 @@ _BODIES = {
     "/api/tables/{table}/hint": {"secret": "no secret", "orders": []},
     "/api/lesson/1": {"orders": ["P1 prograde"]},
     "/api/classes": {"preset": "king_of_the_hill", "alpha": "no agent"},
-    "/api/flights": {"mission": "no mission", "game": "planetary_probe", "seed": 3},
-    "/api/flights/{challenge}/orders": {"secret": "{pilot}", "number": 0, "order": "launch D13"},
-    "/api/flights/{challenge}/undo": {"secret": "{pilot}", "number": 1},
+    "/api/missions": {"game": "planetary_probe", "seed": 3},
+    "/api/flights": {"mission": "sample", "orders": ["launch D13"]},
+    "/api/flights/mission": {"scenario": "turns = 3"},
 }
 
 
@@ -108,11 +108,6 @@ class ServerProcess:
         if status != 201:
             raise RuntimeError(f"a table is refused: {opened}")
         return opened["table"], opened["secrets"]
-
-    def open_flight(self) -> tuple[str, str]:
-        """Open a challenge; return its name and the secret of a pilot."""
-        name = self._post("/api/flights", {"mission": "sample"})["challenge"]
-        return name, self._post(f"/api/flights/{name}/pilots", {"name": "somebody"})["secret"]
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         with urllib.request.urlopen(f"http://{self.address}{path}", json.dumps(body).encode()) as answer:
@@ -380,8 +375,7 @@ def run(server: ServerProcess, messages: int, seed: int, max_wait: float) -> int
     os.nice(19)  # attackers have computers of their own: here they shall not take the server's processor
     players, counts, sent = Players(server), Counter[str](), 0
     table, secrets = server.open_table()
-    challenge, pilot = server.open_flight()
-    names = {"table": table, "secret": secrets["alpha"], "challenge": challenge, "pilot": pilot}
+    names = {"table": table, "secret": secrets["alpha"]}
     server.attacked = players.table
     players.start()
     memory = 0.0

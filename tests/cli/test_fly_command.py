@@ -149,6 +149,15 @@ def test_wrong_input_is_one_message_and_status_2(arguments, message):
     assert message in ran.stderr
 
 
+def test_the_page_of_a_mission_is_opened(monkeypatch):
+    opened = []
+    monkeypatch.setattr(serve, "open_page", lambda open_first, *_, **__: opened.append(open_first(None)))
+    assert run("--mission", "courier", "--no-browser").exit_code == 0
+    assert run("--mission", "courier", "--set", "turns=12", "--no-browser").exit_code == 0
+    assert opened[0] == "/static/flight.html#mission=courier"
+    assert "turns+%3D+12" in opened[1]
+
+
 def test_the_guided_flight_is_a_page(monkeypatch):
     opened = []
     monkeypatch.setattr(serve, "open_page", lambda open_first, **_: opened.append(open_first(None)))

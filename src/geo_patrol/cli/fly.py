@@ -13,7 +13,6 @@ from geo_patrol.cli.output import InputError, bad_input, check_outputs, output_f
 if TYPE_CHECKING:
     from geo_patrol.drawing.shapes import Drawing
     from geo_patrol.flight import Flight, Mission, Solution
-    from geo_patrol.web.app import Server
 
 _SUFFIXES = (".svg", ".pdf", ".png")
 _TEXT_HELP = """\
@@ -148,11 +147,11 @@ def _open_page(mission: "Mission", *, has_browser: bool, port: int) -> None:
     from geo_patrol.cli.warmup import compile_flight_games
 
     check_pages("; at the terminal: geo-patrol fly --text")
+    from geo_patrol.web.flights import flight_page
 
-    def open_flight(server: "Server") -> str:
-        return f"/static/flight.html#challenge={server.open_flight(mission)}"
-
-    open_page(open_flight, [("flights", compile_flight_games)], has_browser=has_browser, port=port)
+    open_page(
+        lambda _server: flight_page(mission), [("flights", compile_flight_games)], has_browser=has_browser, port=port
+    )
 
 
 def _solve(mission: "Mission", max_states: int | None) -> "Solution":

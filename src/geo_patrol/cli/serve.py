@@ -44,9 +44,7 @@ def serve(
     ] = 500,
     keep_days: Annotated[
         float,
-        typer.Option(
-            "--keep", min=1, metavar="DAYS", help="Remove classes and flights that nobody has used for so long."
-        ),
+        typer.Option("--keep", min=1, metavar="DAYS", help="Remove classes that nobody has used for so long."),
     ] = 180.0,
     agents: Annotated[
         list[str] | None,

@@ -23,11 +23,10 @@ from geo_patrol.agents.levels import rate
 from geo_patrol.base.errors import AgentError, GeoPatrolError, show
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import FaultsError
-from geo_patrol.flight.mission import Mission
 from geo_patrol.replays import read_replay
 from geo_patrol.web import protocol, requests
 from geo_patrol.web.classes import ClassRoutes
-from geo_patrol.web.flights import FlightRoutes, NewChallenge
+from geo_patrol.web.flights import FlightRoutes
 from geo_patrol.web.hints import HintRoutes
 from geo_patrol.web.pages import static_routes
 from geo_patrol.web.protocol import (
@@ -100,7 +99,7 @@ class Server:
         hosts: the names under which the server is reached, as ``read_host`` returns them; "*" for any.
         max_connections: maximum number of connections of an address at the same time.
         host: address that the server listens on.
-        keep_days: after how many days without a change classes and challenges are removed.
+        keep_days: after how many days without a change classes are removed.
         later: what is compiled while games are played already, in order. No game that hides enemies begins before: it would
             compile for half a minute in a thread, or the event loop, that others wait for.
         is_own: whether it is somebody's own page: see ``TableServer``.
@@ -125,27 +124,20 @@ class Server:
         self._loading: dict[tuple[str, str], asyncio.Task[Table | None]] = {}
         self._limits = requests.ClientLimits(max_connections, max(tables.max_tables // 4, 1))
         # What takes milliseconds never waits for what takes seconds. One quick thread: they would only wait for the
-        # interpreter, and challenges rely on it.
+        # interpreter.
         self._quick = requests.FairThreads("quick")
         self._phases = requests.FairThreads("phases", _PHASE_THREADS)
         self._slow = requests.FairThreads("slow", _SLOW_THREADS, low_priority=True)
         self._files = requests.FairThreads("files", _FILE_THREADS, low_priority=True)
         self._hints = HintRoutes(tables, self._look_up, self._limits, self._quick, self._slow)
         self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
-        self._flights = FlightRoutes(tables.folder, self._limits, self._quick, self._slow)
+        self._flights = FlightRoutes(self._limits, self._quick, self._slow)
         tables.observers.append(self._forget)
 
     @property
     def damaged(self) -> list[str]:
-        """What is wrong with tables, classes and challenges that cannot be restored."""
-        stores = self.tables, self._classes.classes, self._flights.challenges
-        return [fault for store in stores for fault in store.damaged.values()]
-
-    def open_flight(self, mission: Mission) -> str:
-        """Open a challenge with hints; return its identifier."""
-        opened = self._flights.challenges.make_challenge(NewChallenge(hints=True), mission)
-        self._flights.challenges.add(opened)
-        return opened.id
+        """What is wrong with tables and classes that cannot be restored."""
+        return [*self.tables.damaged.values(), *self._classes.classes.damaged.values()]
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -211,7 +203,6 @@ class Server:
             if time.monotonic() - last > _DAY_SECONDS:
                 last = time.monotonic()
                 self._classes.classes.expire(self._keep_days)
-                self._flights.challenges.remove_older(self._keep_days)
             await asyncio.sleep(_IDLE_SECONDS / 10)
             self.unload()
             await self._classes.save_notes()

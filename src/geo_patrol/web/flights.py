@@ -1,24 +1,24 @@
-"""Challenges: everybody flies the same mission of the flight games, and the best flights are ranked."""
+"""The flight games on pages: missions, a flight that one pilot flies with hints, and the guided first flight."""
 
+import json
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache, partial
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from functools import cache, lru_cache, partial
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_serializer
+from pydantic import Field, StringConstraints
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names
+from geo_patrol.config.toml_files import MAX_FILE_BYTES, mission_names, write_toml
 from geo_patrol.drawing.shapes import Drawing, Shape
 from geo_patrol.flight.best import BestKnown, best_known
 from geo_patrol.flight.flight import (
     ENGINE_KEYS,
-    Ending,
     Flight,
     Turn,
     goals_of,
@@ -41,294 +41,87 @@ from geo_patrol.flight.mission import (
 )
 from geo_patrol.flight.pictures import scene
 from geo_patrol.flight.pictures.sheets import SURVEYING, rules_tabs
-from geo_patrol.flight.solver import QUICK_STATES, Solution, rank, solve
+from geo_patrol.flight.solver import QUICK_STATES, rank, solve
 from geo_patrol.web import requests
-from geo_patrol.web.names import name_key, read_name
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.records import shape_data
 from geo_patrol.web.replay_page import color_variable
-from geo_patrol.web.store import Store, Stored
 
-MAX_PILOTS = 100
-RANDOM = "random"
 _Order = Annotated[str, StringConstraints(max_length=40)]
-_Orders = Annotated[list[_Order], Field(max_length=MAX_TURNS)]
 
+class NewMission(requests.Body):
+    """What is asked for another mission than those of the package."""
 
-class NewChallenge(requests.Body):
-    """What is asked for a new challenge."""
-
-    title: Annotated[str, StringConstraints(max_length=80)] = ""
-    mission: Annotated[str, StringConstraints(max_length=80)] = "sample"
-    """The name of a mission of the package, or "random"."""
     scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
-    """A mission as TOML instead of a name; it may extend one of the package, but no file."""
+    """A mission as TOML, which may extend one of the package, but no file; None for a random mission."""
     game: GameName = "spaceship_commander"
     """Game of a random mission."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """Seed of a random mission; the same seed gives the same mission."""
-    hints: bool = False
-    """Whether the solver tells pilots the order that it finds best."""
 
-
-class BestFlight(BaseModel):
-    """A pilot's best flight."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    orders: _Orders
-    turns: int
-    rank: tuple[int, int, int]
-    """See ``geo_patrol.flight.rank``: whether the mission was accomplished, turns of a race, points."""
-    lost: bool
-    """Whether the ship left the map."""
-
-    @property
-    def score(self) -> int:
-        """Points."""
-        return self.rank[2]
-
-    @property
-    def success(self) -> bool:
-        """Whether the mission was accomplished."""
-        return bool(self.rank[0])
-
-
-class Pilot(BaseModel):
-    """Somebody who flies; the secret only as a hash.
-
-    Attributes:
-        orders: orders of the flight in progress, or of the last one.
-        num_flights: that have ended.
-        best: best of the flights that have ended.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: Annotated[str, StringConstraints(min_length=1, max_length=40)]
-    secret_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    orders: _Orders = []
-    num_flights: int = 0
-    best: BestFlight | None = None
-
-
-class SavedChallenge(BaseModel):
-    """A challenge as it is saved."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    version: Literal[1] = 1
-    title: str
-    mission: Mission
-    best_known: BestKnown | None
-    hints: bool = False
-    """Whether pilots may ask for hints."""
-    pilots: Annotated[list[Pilot], Field(max_length=MAX_PILOTS)] = []
-
-    @field_serializer("mission")
-    def _write_mission(self, mission: Mission) -> dict[str, Any]:
-        return mission.to_dict()
-
-
-MAX_CHALLENGES = 200
-"""In memory."""
-_MAX_RANDOM_SEED = 1_000_000
-_MAX_STATES = 1_000
-"""Width of the search for a good flight of a mission that is not of the package: about a second."""
-_COLUMNS = ("rank", "name", "score", "turns", "accomplished", "lost", "flights", "orders")
-
-
-class Challenge(Stored[SavedChallenge]):
-    """A challenge. Pilots take back turns and fly again as often as they like; each flight that ends is ranked.
-
-    Args:
-        name: its identifier, which is in the link for everybody.
-        saved: its mission and its pilots.
-        folder: folder of its file.
-    """
-
-    @property
-    def mission(self) -> Mission:
-        """What everybody flies."""
-        return self.saved.mission
-
-    @property
-    def best(self) -> BestKnown | None:
-        """The best flight that is known."""
-        return self.saved.best_known
-
-    def learn(self, flight: Flight, *, is_proved: bool = False) -> bool:
-        """Keep what a flight has reached if none is known that is better; return whether it was kept."""
-        best = self.best
-        if not flight.is_success or (best is not None and rank(flight) <= best.rank(self.mission)):
-            return False
-        self.saved.best_known = BestKnown(score=flight.score, turns=flight.turn, is_proved=is_proved)
-        return True
-
-    # Pilots
-
-    def add_pilot(self, name: str, secret: str | None = None) -> str:
-        """Let somebody fly; return the secret.
-
-        Args:
-            name: what the pilot is called.
-            secret: one of the pilot's own making; whoever comes with it again has come already.
+    def make(self) -> Mission:
+        """Return the mission.
 
         Raises:
-            ProtocolError: there are too many, or there is somebody of that name, or with that secret.
+            ProtocolError: the scenario is no TOML.
+            ConfigError: the mission is wrong.
         """
-        if secret is not None and any(requests.accepts(pilot.secret_hash, secret) for pilot in self.saved.pilots):
-            if name_key(self.pilot_of(secret).name) != name_key(read_name(name)):
-                raise ProtocolError("no_seat", "secret: it is somebody else's")
-            return secret
-        name = read_name(name, (pilot.name for pilot in self.saved.pilots))
-        if len(self.saved.pilots) >= MAX_PILOTS:
-            raise ProtocolError("too_many", f"at most {MAX_PILOTS} pilots fly a mission")
-        secret = secret or secrets.token_urlsafe(24)
-        self.saved.pilots.append(Pilot(name=name, secret_hash=requests.hash_secret(secret)))
-        self.save()
-        return secret
-
-    def pilot_of(self, secret: str) -> Pilot:
-        """Return the pilot with a secret.
-
-        Raises:
-            ProtocolError: nobody has it.
-        """
-        found = [pilot for pilot in self.saved.pilots if requests.accepts(pilot.secret_hash, secret)]
-        if not found:
-            raise ProtocolError("wrong_secret", "this secret belongs to no pilot of this mission")
-        return found[0]
-
-    def flight_of(self, pilot: Pilot) -> Flight:
-        """Return the flight in progress, or the last one."""
-        return Flight.from_orders(self.mission, pilot.orders)
-
-    # Orders; each names the number of orders before it, so that one that is sent twice counts once
-
-    def fly(self, pilot: Pilot, number: int, order: str) -> Flight:
-        """Fly a turn; return the flight.
-
-        Raises:
-            ProtocolError: the flight is elsewhere.
-            OrderError: the order cannot be read or is illegal.
-        """
-        flight = self.flight_of(pilot)
-        if number == len(pilot.orders) - 1 and order == pilot.orders[number]:
-            return flight
-        _check_number(pilot, number)
-        pilot.orders = [*pilot.orders, flight.fly(order).order]
-        if flight.is_over:
-            pilot.num_flights += 1
-            if pilot.best is None or rank(flight) > pilot.best.rank:
-                pilot.best = BestFlight(
-                    orders=pilot.orders, turns=flight.turn, rank=rank(flight), lost=flight.ending == Ending.LEFT_MAP
-                )
-            self.learn(flight)
-        self.save()
-        return flight
-
-    def take_back(self, pilot: Pilot, number: int, *, everything: bool) -> Flight:
-        """Take back the last order, or all of them; return the flight.
-
-        Raises:
-            ProtocolError: the flight is elsewhere.
-        """
-        _check_number(pilot, number)
-        pilot.orders = [] if everything else pilot.orders[:-1]
-        self.save()
-        return self.flight_of(pilot)
-
-    # The ranking
-
-    def ranking(self) -> list[dict[str, Any]]:
-        """Return a row for each pilot, the best first; equal flights share a rank.
-
-        Who has not ended a flight has none, nor who was lost in space without a point.
-        """
-        flown = sorted(
-            ((pilot, pilot.best) for pilot in self.saved.pilots if pilot.best is not None),
-            key=lambda pair: pair[1].rank,
-            reverse=True,
-        )
-        ranks = [best.rank for _, best in flown]
-        rows = [_row(pilot, ranks.index(best.rank) + 1, best) for pilot, best in flown]
-        return [*rows, *(_row(pilot, None, None) for pilot in self.saved.pilots if pilot.best is None)]
-
-    def results(self) -> str:
-        """Return the ranking as CSV, with the orders of each best flight, which ``geo-patrol fly --orders`` takes."""
-        orders = {pilot.name: "; ".join(pilot.best.orders) for pilot in self.saved.pilots if pilot.best is not None}
-        rows = self.ranking()
-        return requests.csv_text(_COLUMNS, ([*row.values(), orders.get(row["name"], "")] for row in rows))
+        if self.scenario is not None:
+            return _load(scenario=self.scenario)
+        seed = secrets.randbelow(_MAX_RANDOM_SEED) if self.seed is None else self.seed
+        mission = random_mission(np.random.default_rng(seed), game=self.game)
+        return mission.model_copy(update={"title": f"Random mission {seed}"})
 
 
-def _row(pilot: Pilot, number: int | None, best: BestFlight | None) -> dict[str, Any]:
-    return {
-        "rank": None if best is None or (best.lost and best.score <= 0) else number,
-        "name": pilot.name,
-        "score": None if best is None else best.score,
-        "turns": None if best is None else best.turns,
-        "accomplished": best is not None and best.success,
-        "lost": best is not None and best.lost,
-        "flights": pilot.num_flights,
-    }
+class AskedFlight(requests.Body):
+    """A flight: its mission, as the address of its page names it, and the orders so far."""
 
+    mission: Annotated[str, StringConstraints(max_length=80)] = "sample"
+    """The name of a mission of the package."""
+    scenario: Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None = None
+    """A mission as TOML instead of a name; it may extend one of the package, but no file."""
+    orders: Annotated[list[_Order], Field(max_length=MAX_TURNS)] = Field(default=[])
 
-def _check_number(pilot: Pilot, number: int) -> None:
-    if number != len(pilot.orders):
-        text = f"number = {number}: {len(pilot.orders)} orders have been flown; load the page again"
-        raise ProtocolError("too_late" if number < len(pilot.orders) else "too_soon", text)
-
-
-class ChallengeStore(Store[SavedChallenge, Challenge]):
-    """The challenges of a server.
-
-    Args:
-        folder: folder of the server's files.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(
-            folder / "flights",
-            SavedChallenge,
-            lambda name, saved: Challenge(name, saved, self.folder),
-            "challenge",
-            MAX_CHALLENGES,
-        )
-        for name, saved in list(self.read_all().items())[-MAX_CHALLENGES:]:
-            self.items[name] = self._alive[name] = Challenge(name, saved, self.folder)
-
-    def make_challenge(self, new: NewChallenge, mission: Mission | None = None) -> Challenge:
-        """Return a new challenge. This takes a second for a mission that is not of the package, and may run in a thread.
-
-        Args:
-            new: what is asked for.
-            mission: what is flown, instead of the mission that is asked for.
+    def fly(self) -> Flight:
+        """Return the flight.
 
         Raises:
             ProtocolError: there is no such mission.
             ConfigError: the mission is wrong.
+            OrderError: an order cannot be read or is illegal.
         """
-        mission = mission or _make_mission(new)
-        title = new.title or mission.title
-        saved = SavedChallenge(title=title, mission=mission, best_known=_find_best(mission), hints=new.hints)
-        return Challenge(secrets.token_urlsafe(8), saved, self.folder)
+        return Flight.from_orders(_load(self.mission, self.scenario), self.orders)
 
 
-def _make_mission(new: NewChallenge) -> Mission:
-    if new.scenario is None and new.mission == RANDOM:
-        seed = secrets.randbelow(_MAX_RANDOM_SEED) if new.seed is None else new.seed
-        mission = random_mission(np.random.default_rng(seed), game=new.game)
-        return mission.model_copy(update={"title": f"Random mission {seed}"})
-    return load_mission(requests.read_scenario("mission", new.mission, new.scenario, mission_names()))
+_MAX_RANDOM_SEED = 1_000_000
+_MAX_STATES = 1_000
+"""Width of the search for a good flight of a mission that is not of the package: about a second."""
+_MAX_SEARCHED = 200
+"""Missions whose best flights are kept in memory."""
 
 
-def _find_best(mission: Mission) -> BestKnown | None:
-    """Return the best flight that is known or found quickly; None if no flight is found that accomplishes the mission."""
-    known = best_known(mission)
-    if known is not None:
-        return known
-    found = solve(mission, max_states=_MAX_STATES)
+def _load(name: str = "", scenario: str | None = None) -> Mission:
+    return load_mission(requests.read_scenario("mission", name, scenario, mission_names()))
+
+
+def flight_page(mission: Mission) -> str:
+    """Return the address on the server of the page on which a mission is flown; it holds the whole mission."""
+    name = next((name for name in mission_names() if load_mission(name) == mission), None)
+    asked = {"scenario": write_toml(mission.to_dict())} if name is None else {"mission": name}
+    return f"/static/flight.html#{urlencode(asked)}"
+
+
+def find_best(mission: Mission) -> BestKnown | None:
+    """Return the best flight that is known or found quickly; None if no flight is found that accomplishes the mission.
+
+    The search takes about a second, the first time that a mission is asked for.
+    """
+    return best_known(mission) or _search_best(json.dumps(mission.to_dict()))
+
+
+@lru_cache(_MAX_SEARCHED)
+def _search_best(mission: str) -> BestKnown | None:
+    found = solve(load_mission(json.loads(mission)), max_states=_MAX_STATES)
     if not found.flight.is_success:
         return None
     return BestKnown(score=found.score, turns=found.flight.turn, is_proved=found.is_proved)
@@ -340,26 +133,35 @@ _OFFSETS = (*DIRECTIONS, *LAUNCHES)
 """By order code: where an endpoint lies in relation to coasting, or to the planet."""
 
 
-def challenge_record(challenge: Challenge) -> dict[str, Any]:
-    """Return what stays of a challenge.
+def mission_record(mission: Mission, best: BestKnown | None) -> dict[str, Any]:
+    """Return what stays of a mission while it is flown.
+
+    Args:
+        mission: the mission.
+        best: the best flight of it that is known.
 
     Returns:
-        ``title``; ``about``, the mission in words; ``rules``, headings with lines; ``scoring``, lines of
-        the score sheet with what they are for; ``hints``, whether there are any; ``view``, left, top, width and height of
-        the map; ``map``, its shapes; ``legend``, its marks and lines: what each means and its shapes, as
-        ``scene.line_legend`` returns them.
+        ``title``; ``about``, the mission in words; ``known``, the best flight in words; ``rules``, headings with lines;
+        ``scoring``, lines of the score sheet with what they are for; ``engines``, whether there are any; ``view``, left,
+        top, width and height of the map; ``map``, its shapes; ``legend``, its marks and lines: what each means and its
+        shapes, as ``scene.line_legend`` returns them.
     """
-    mission = challenge.mission
-    title = "" if challenge.saved.title == mission.title else f"{mission.title}. "
     *rules, scoring = rules_tabs(mission)
     return {
-        "title": challenge.saved.title,
-        "about": f"{title}{mission.game_title}, up to {mission.turns} turns. {_task(mission)}".strip(),
+        "title": mission.title,
+        "about": f"{mission.game_title}, up to {mission.turns} turns. {_task(mission)}".strip(),
+        "known": _known_text(mission, best),
         "rules": rules,
         "scoring": scoring.lines,
-        "hints": challenge.saved.hints,
+        "engines": not mission.is_probe,
         **_map_record(mission, {"where you can go": [scene.choice_mark((17, 0))]}),
     }
+
+
+def _known_text(mission: Mission, best: BestKnown | None) -> str:
+    if best is None:
+        return "No flight is known that accomplishes the mission."
+    return f"Best known: {best.reached(mission)}{', proved' if best.is_proved else ''}."
 
 
 def _map_record(mission: Mission, marks: dict[str, list[Shape]]) -> dict[str, Any]:
@@ -415,7 +217,7 @@ def lesson_step_record(index: int) -> dict[str, Any]:
 
     Returns:
         ``title`` of the lesson; ``steps``, their number; ``scoring``, ``view``, ``map`` and ``legend`` as
-        ``challenge_record`` returns them; the rest as ``lesson_attempt_record`` does.
+        ``mission_record`` returns them; the rest as ``lesson_attempt_record`` does.
     """
     lesson = FlightLesson()
     lesson.go(index)
@@ -529,66 +331,37 @@ def _log_row(flight: Flight, turn: Turn) -> list[Any]:
     return [turn.number, turn.order, f"{end} ({notes})" if notes else end, points_text(turn)]
 
 
-class Change(requests.SecretBody):
-    """A change to a pilot's flight after a number of orders."""
-
-    number: Annotated[int, Field(ge=0, le=MAX_TURNS)]
-
-
-class NewOrder(Change):
-    """An order."""
-
-    order: Annotated[str, StringConstraints(max_length=40)]
-
-
 class LessonOrder(requests.Body):
     """An order in a step of the guided first flight."""
 
-    order: Annotated[str, StringConstraints(max_length=40)]
+    order: _Order
 
 
 class FlightRoutes:
-    """The routes of challenges and of the guided first flight. Everything that changes them runs in one thread.
+    """The routes of flights and of the guided first flight. The server keeps nothing of a flight: who flies sends its orders.
 
     Args:
-        folder: folder of the server's files.
         limits: what clients may ask for.
-        quick: the thread in which pilots fly.
-        slow: threads that open challenges, which takes a second.
+        quick: the thread in which flights are computed.
+        slow: threads that search for good flights, which takes a second.
     """
 
-    def __init__(
-        self, folder: Path, limits: requests.ClientLimits, quick: requests.FairThreads, slow: requests.FairThreads
-    ) -> None:
-        self.challenges = ChallengeStore(folder)
+    def __init__(self, limits: requests.ClientLimits, quick: requests.FairThreads, slow: requests.FairThreads) -> None:
         self._limits, self._quick, self._slow = limits, quick, slow
 
     @property
     def routes(self) -> list[Route]:
         """The routes."""
-        base = "/api/flights/{name}"
         return [
             Route("/api/missions", _missions, methods=["GET"]),
+            Route("/api/missions", self._make_mission, methods=["POST"]),
             Route("/api/flight-lesson/{step:int}", self._step, methods=["GET"]),
             Route("/api/flight-lesson/{step:int}", self._attempt, methods=["POST"]),
-            Route("/api/flights", self._open, methods=["POST"]),
-            Route(base, self._show, methods=["GET"]),
-            Route(f"{base}/ranking", self._ranking, methods=["GET"]),
-            Route(f"{base}/ranking.csv", self._results, methods=["GET"]),
-            Route(f"{base}/pilots", self._arrive, methods=["POST"]),
-            Route(f"{base}/flight", self._flight, methods=["POST"]),
-            Route(f"{base}/picture", self._picture, methods=["POST"]),
-            Route(f"{base}/orders", self._fly, methods=["POST"]),
-            Route(f"{base}/undo", partial(self._take_back, everything=False), methods=["POST"]),
-            Route(f"{base}/again", partial(self._take_back, everything=True), methods=["POST"]),
-            Route(f"{base}/hint", self._hint, methods=["POST"]),
+            Route("/api/flights", self._fly, methods=["POST"]),
+            Route("/api/flights/mission", self._mission, methods=["POST"]),
+            Route("/api/flights/picture", self._picture, methods=["POST"]),
+            Route("/api/flights/hint", self._hint, methods=["POST"]),
         ]
-
-    def _view(self, request: Request) -> tuple[Challenge, str]:
-        """Return the challenge that somebody looks at, and the address."""
-        site = requests.client_site(request)
-        self._limits.take("views", site)
-        return self.challenges.find(request.path_params["name"]), site
 
     # The guided first flight
 
@@ -603,107 +376,47 @@ class FlightRoutes:
         self._limits.take("views", site)
         return JSONResponse(await self._quick.run(site, lambda: lesson_attempt_record(index, attempt.order)))
 
-    # Challenges
+    # Flights
 
-    async def _open(self, request: Request) -> Response:
-        new, site = await requests.read_body(request, NewChallenge), requests.client_site(request)
+    async def _make_mission(self, request: Request) -> Response:
+        new, site = await requests.read_body(request, NewMission), requests.client_site(request)
         self._limits.take("requests", site)
-        self._limits.take("openings", site)
+        return JSONResponse({"page": await self._slow.run(site, lambda: flight_page(new.make()))})
 
-        def open_challenge() -> Challenge:
-            opened = self.challenges.make_challenge(new)
-            opened.write()
-            return opened
+    async def _read(self, request: Request, limit: str = "views") -> tuple[Flight, str]:
+        """Return the flight that somebody asks about, and the address."""
+        asked, site = await requests.read_body(request, AskedFlight), requests.client_site(request)
+        self._limits.take(limit, site)
+        return await self._quick.run(site, asked.fly), site
 
-        opened = await self._slow.run(site, open_challenge)
-        self.challenges.keep(opened)
-        return JSONResponse({"challenge": opened.id}, 201)
-
-    async def _show(self, request: Request) -> Response:
-        one, site = self._view(request)
-        return JSONResponse(await self._quick.run(site, lambda: challenge_record(one)))
-
-    async def _ranking(self, request: Request) -> Response:
-        one, site = self._view(request)
-        return JSONResponse(await self._quick.run(site, partial(_ranking_record, one)))
-
-    async def _results(self, request: Request) -> Response:
-        one, site = self._view(request)
-        headers = {"content-disposition": 'attachment; filename="ranking.csv"'}
-        return Response(await self._quick.run(site, one.results), media_type="text/csv; charset=utf-8", headers=headers)
-
-    # Pilots
-
-    async def _arrive(self, request: Request) -> Response:
-        new, site = await requests.read_body(request, requests.Arrival), requests.client_site(request)
-        self._limits.take("requests", site)
-        one = self.challenges.find(request.path_params["name"])
-        return JSONResponse({"secret": await self._quick.run(site, lambda: one.add_pilot(new.name, new.secret))}, 201)
-
-    async def _flight(self, request: Request) -> Response:
-        key = await requests.read_body(request, requests.SecretBody)
-        return await self._answer(request, key, lambda one, pilot: one.flight_of(pilot))
-
-    async def _picture(self, request: Request) -> Response:
-        key = await requests.read_body(request, requests.SecretBody)
-        one = self._owned(request, key.secret)
-        flight = one.flight_of(one.pilot_of(key.secret))
-        return JSONResponse({"svg": await self._quick.run(requests.client_site(request), flight.svg)})
+    async def _mission(self, request: Request) -> Response:
+        flight, site = await self._read(request, "requests")
+        best = await self._slow.run(site, partial(find_best, flight.mission))
+        return JSONResponse(await self._quick.run(site, partial(mission_record, flight.mission, best)))
 
     async def _fly(self, request: Request) -> Response:
-        new = await requests.read_body(request, NewOrder)
-        return await self._answer(request, new, lambda one, pilot: one.fly(pilot, new.number, new.order))
+        flight, site = await self._read(request)
+        best = await self._slow.run(site, partial(find_best, flight.mission)) if flight.is_over else None
+        return JSONResponse(await self._quick.run(site, partial(flight_record, flight, best)))
 
-    async def _take_back(self, request: Request, *, everything: bool) -> Response:
-        change = await requests.read_body(request, Change)
-        return await self._answer(
-            request, change, lambda one, pilot: one.take_back(pilot, change.number, everything=everything)
-        )
+    async def _picture(self, request: Request) -> Response:
+        flight, site = await self._read(request)
+        return JSONResponse({"svg": await self._quick.run(site, flight.svg)})
 
     async def _hint(self, request: Request) -> Response:
-        key = await requests.read_body(request, requests.SecretBody)
-        one = self._owned(request, key.secret)
-        flight = one.flight_of(one.pilot_of(key.secret))
-        if not one.saved.hints or flight.is_over:
-            raise ProtocolError("no_seat", "the flight is over" if one.saved.hints else "there are no hints here")
-        site = requests.client_site(request)
-        solution = await self._slow.run(site, partial(solve, flight, max_states=QUICK_STATES))
-        return JSONResponse(await self._quick.run(site, lambda: _hint_record(one, flight, solution)))
-
-    def _owned(self, request: Request, secret: str) -> Challenge:
-        """Return the challenge of the address, for a pilot with a secret."""
-        with self._limits.owner(request, secret):
-            one = self.challenges.find(request.path_params["name"])
-            one.pilot_of(secret)
-            return one
-
-    async def _answer(
-        self, request: Request, key: requests.SecretBody, change: Callable[[Challenge, Pilot], Flight]
-    ) -> Response:
-        """Change the flight of the pilot with a secret; return it as it is then."""
-        one = self._owned(request, key.secret)
-
-        def run() -> dict[str, Any]:
-            pilot = one.pilot_of(key.secret)  # an earlier change that could not be saved has replaced all of them
-            return {"name": pilot.name, **flight_record(change(one, pilot), one.best)}
-
-        return JSONResponse(await self._quick.run(requests.client_site(request), run))
+        flight, site = await self._read(request, "requests")
+        if flight.is_over:
+            raise ProtocolError("no_seat", "the flight is over")
+        return JSONResponse(await self._slow.run(site, partial(_hint_record, flight)))
 
 
-def _hint_record(challenge: Challenge, flight: Flight, solution: Solution) -> dict[str, Any]:
+def _hint_record(flight: Flight) -> dict[str, Any]:
     """Return the ``order`` that a search of some seconds finds best, and in a ``text`` what it leads to."""
-    if challenge.learn(solution.flight, is_proved=solution.is_proved and not flight.turn):
-        challenge.save()
-    text, best = solution.summary, challenge.best
-    if not flight.turn and best is not None and rank(solution.flight) < best.rank(challenge.mission):
-        text = f"leads to {solution.reached}; a flight with {best.reached(challenge.mission)} is known"
+    solution = solve(flight, max_states=QUICK_STATES)
+    text, best = solution.summary, None if flight.turn else find_best(flight.mission)
+    if best is not None and rank(solution.flight) < best.rank(flight.mission):
+        text = f"leads to {solution.reached}; a flight with {best.reached(flight.mission)} is known"
     return {"order": flight.order_text(solution.flight.order_codes[flight.turn]), "text": text}
-
-
-def _ranking_record(challenge: Challenge) -> dict[str, Any]:
-    """Return the ``ranking``, and the ``best_known`` flight with ``score``, ``turns`` and ``is_proved``, or None."""
-    best = challenge.best
-    return {"ranking": challenge.ranking(), "best_known": None if best is None else best.model_dump()}
 
 
 def _missions(_request: Request) -> Response:  # not in the event loop, because maps are drawn the first time
@@ -721,7 +434,7 @@ def _mission_choices() -> dict[str, Any]:
     Returns:
         ``levels``, each a heading and its missions with ``name``, ``title``, ``kind`` of ship, ``difficulty`` from 1 to 5, the
         ``task`` in a sentence, ``turns``, what is ``known``, and a small map: ``size`` and ``map``, its shapes. ``rules`` and
-        ``scoring`` as ``challenge_record`` returns them.
+        ``scoring`` as ``mission_record`` returns them.
     """
     missions = {name: load_mission(name) for name in mission_names()}
     by_difficulty = sorted(missions, key=lambda name: (*_difficulty(missions[name]), missions[name].turns))

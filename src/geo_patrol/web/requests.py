@@ -76,7 +76,7 @@ _IPV6_SITE = 64
 RATES: dict[str, tuple[float, int]] = {
     "requests": (20.0, 100),  # of an address: what changes something, and what comes without a valid secret
     "views": (60.0, 240),  # of an address: pages' data, steps of the lesson; a class of sixty is behind one address
-    "owners": (20.0, 120),  # of whoever has a valid secret: of a seat, a pupil, a teacher or a pilot
+    "owners": (20.0, 120),  # of whoever has a valid secret: of a seat, a pupil or a teacher
 }
 """What a client may ask for: so many a second, and so many at once."""
 
@@ -115,7 +115,7 @@ class ClientLimits:
     Args:
         max_connections: maximum number of connections of an address at the same time; so many come at once, and a tenth of it a second later on. They
             send one message a second each, on average.
-        max_openings: how many tables, classes and challenges an address opens at once, and as many an hour.
+        max_openings: how many tables and classes an address opens at once, and as many an hour.
     """
 
     def __init__(self, max_connections: int, max_openings: int) -> None:
@@ -323,7 +323,7 @@ class Body(BaseModel):
 
 
 class SecretBody(Body):
-    """The secret of whoever asks: of a seat, a pupil, a teacher or a pilot."""
+    """The secret of whoever asks: of a seat, a pupil or a teacher."""
 
     secret: Annotated[str, StringConstraints(max_length=80)]
 

@@ -1,4 +1,4 @@
-"""What a server keeps on disk: a file for each table, class and challenge. Those in use are in memory as well."""
+"""What a server keeps on disk: a file for each table and class. Those in use are in memory as well."""
 
 import logging
 import re

@@ -11,7 +11,7 @@ const PRESENCE_SECONDS = 60; // a server for one person ends when no page has as
 const PAUSES = [300, 1000, 3000]; // milliseconds before a request that got no answer is sent again
 
 /**
- * Lets somebody come to a class or a challenge; returns the secret. It is made here and kept until there is an answer, because
+ * Lets somebody come to a class; returns the secret. It is made here and kept until there is an answer, because
  * whoever comes again under the same name after an answer was lost is the same.
  */
 export async function arrive(path, name) {
@@ -72,12 +72,6 @@ export function leaveFor(address) {
 }
 
 setInterval(() => fetch("/api/ready").catch(() => {}), PRESENCE_SECONDS * 1000);
-
-/** Opens a mission for everybody who gets its link, and goes there. */
-export async function openMission(asked) {
-  const { challenge } = await request("/api/flights", asked);
-  return leaveFor(pageAddress("flight", { challenge }));
-}
 
 /** Returns the address of a page; what follows # is never sent over the network. */
 export function pageAddress(page, parameters) {

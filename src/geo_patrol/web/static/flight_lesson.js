@@ -14,7 +14,7 @@ class FlightLesson {
     this.back.addEventListener("click", () => this.#go(this.number - 1));
     this.again.addEventListener("click", () => this.open());
     this.next.addEventListener("click", () => this.#go(this.number + 1));
-    this["play-on"].addEventListener("click", ({ target }) => start(target, () => openMission({ mission: "sample", hints: true }), this.wrong));
+    this["play-on"].addEventListener("click", () => leaveFor(pageAddress("flight", { mission: "sample" })));
     window.addEventListener("hashchange", () => this.open());
     document.addEventListener("keydown", (event) => this.#press(event));
   }

@@ -1,10 +1,9 @@
-import { attempt, openMission, request, start } from "./client.js";
+import { attempt, leaveFor, pageAddress, request, start } from "./client.js";
 import { drawShape } from "./scene.js";
 import { capitalized, create, rulesOf, svgElement } from "./words.js";
 
 const form = document.getElementById("new");
 const notice = document.getElementById("notice");
-const hints = document.getElementById("hints");
 const HARDEST = 5;
 
 /** Lists the missions of the package from easy to hard, and shows the rules. */
@@ -18,12 +17,11 @@ async function listMissions() {
 function missionItem({ name, title, kind, difficulty, task, turns, known, size, map }) {
   const picture = svgElement("svg", { viewBox: `0 0 ${size.join(" ")}`, class: "map", "aria-hidden": "true" });
   picture.append(...map.map(drawShape));
-  const button = create("button", { type: "button", "aria-label": `Fly: ${title}` }, "Fly");
-  button.addEventListener("click", () => start(button, () => openMission({ mission: name, hints: hints.checked }), notice));
+  const link = create("a", { class: "button", href: pageAddress("flight", { mission: name }), "aria-label": `Fly: ${title}` }, "Fly");
   const dots = create("span", { role: "img", "aria-label": `difficulty ${difficulty} of ${HARDEST}` }, "●".repeat(difficulty) + "○".repeat(HARDEST - difficulty));
   const about = [create("p", { class: "row spread soft" }, capitalized(kind), dots), create("p", {}, task)];
   const best = create("p", { class: "soft" }, `Up to ${turns} turns. Best known: ${known}.`);
-  return create("li", {}, picture, create("b", {}, title), ...about, best, button);
+  return create("li", {}, picture, create("b", {}, title), ...about, best, link);
 }
 
 form.mission.addEventListener("change", () => {
@@ -31,8 +29,15 @@ form.mission.addEventListener("change", () => {
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const { title, mission, game, seed, scenario } = Object.fromEntries(new FormData(form));
-  const asked = mission === "own" ? { title, scenario } : { title, mission, game, seed: seed === "" ? null : Number(seed) };
-  start(event.submitter, () => openMission({ ...asked, hints: hints.checked }), notice);
+  const { mission, game, seed, scenario } = Object.fromEntries(new FormData(form));
+  const asked = mission === "own" ? { scenario } : { game, seed: seed === "" ? null : Number(seed) };
+  start(event.submitter, () => openMission(asked), notice);
 });
+
+/** Goes to the page of a random mission, or of one's own. */
+async function openMission(asked) {
+  const { page } = await request("/api/missions", asked);
+  return leaveFor(page);
+}
+
 attempt(listMissions, notice);

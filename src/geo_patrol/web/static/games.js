@@ -2,9 +2,8 @@ import { attempt, FIRM_GAMES, opponentOf, OwnGames, ownRating, pageAddress, rati
 import { capitalized, Cast, counted, create, endText } from "./words.js";
 
 const SHOWN = 8; // finished games, until more are asked for
-const FLIGHTS = "geo_patrol.flights"; // in the browser's storage: the person's flights
 
-/** The person's games, unfinished ones first, the rating, and flights; all of it is known to this browser only. */
+/** The person's games, unfinished ones first, and the rating; all of it is known to this browser only. */
 class GamesPage {
   constructor() {
     this.notice = document.getElementById("notice");
@@ -18,7 +17,6 @@ class GamesPage {
   async open() {
     this.games = (await refreshOwnGames()).filter(({ state }) => state);
     this.#list();
-    this.#listFlights();
     await this.#showRating();
   }
 
@@ -70,15 +68,6 @@ class GamesPage {
             create("p", {}, `After ${counted(rating.games, "game")} against levels with known ratings${rating.games < FIRM_GAMES ? `: a first guess. ${FIRM_GAMES} games make a rating` : `. It lies between ${rating.low} and ${rating.high}`}.`),
           ];
     document.getElementById("rating").replaceChildren(...about, create("p", {}, create("a", { class: "button", href: "start.html" }, `Next: ${next.name}, ${next.rating}`)));
-  }
-
-  #listFlights() {
-    const flights = JSON.parse(localStorage.getItem(FLIGHTS) ?? "[]");
-    const items = flights.slice(0, SHOWN).map(({ challenge, title, best }) => {
-      const text = create("div", {}, create("b", {}, title), create("div", { class: "soft" }, best === null ? "not flown to the end yet" : `your best: ${counted(best, "point")}`));
-      return create("li", {}, text, create("a", { class: "button", href: pageAddress("flight", { challenge }), "aria-label": `Fly: ${title}` }, "Fly"));
-    });
-    document.getElementById("flights").replaceChildren(...(items.length ? items : [create("li", { class: "soft" }, "None yet.")]));
   }
 }
 
