@@ -244,7 +244,8 @@ def test_axe_finds_no_serious_fault(server, open_page, size):
 
 
 @pytest.mark.parametrize(
-    ("address", "text"), [("mission=none", "mission must be one of"), ("mission=sample&orders=coast", "coast")]
+    ("address", "text"),
+    [("mission=none", "mission must be one of"), ("mission=sample&orders=coast", "the first turn is a launch")],
 )
 def test_an_address_that_names_no_flight_is_explained(server, open_page, address, text):
     page = open_page(f"{server}/static/flight.html#{address}", ignored="400")
