@@ -1,4 +1,4 @@
-import { openMission, request, start } from "./client.js";
+import { leaveFor, pageAddress, request } from "./client.js";
 import { FlightBoard, isTaken, NARROW, scoreSheet } from "./flight_map.js";
 import { create } from "./words.js";
 
