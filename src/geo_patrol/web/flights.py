@@ -49,6 +49,7 @@ from geo_patrol.web.replay_page import color_variable
 
 _Order = Annotated[str, StringConstraints(max_length=40)]
 
+
 class NewMission(requests.Body):
     """What is asked for another mission than those of the package."""
 
