@@ -14,7 +14,6 @@ from geo_patrol.agents.policy import (
     PolicyAgent,
     Widths,
     initial_weights,
-    load_policies,
     read_policies,
     read_weights,
     shapes,
@@ -345,7 +344,7 @@ def test_wrong_rules(file_by_rules, change, message):
 def test_the_policy_of_the_package_has_a_network_for_small_boards():
     agent = make_agent("policy:base")
     observations, masks = positions("duel", 0)
-    assert load_policies("base").outer_rings[-1] == 5
+    assert read_policies("base").outer_rings[-1] == 5
     alone = PolicyAgent(agent.weights_for([load_config("duel")]))
     assert (agent.value(observations) == alone.value(observations)).all()
     assert (agent.value(observations) != PolicyAgent(agent.weights).value(observations)).any()

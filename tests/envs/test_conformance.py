@@ -503,7 +503,7 @@ RANDOMIZED = {
 
 
 def rules_of(env):
-    return env.single.episodes.games.state.rules[0]
+    return env.episodes.games.state.rules[0]
 
 
 def test_sampled_values_are_in_their_ranges_and_change_at_resets():
@@ -550,7 +550,7 @@ def test_sampled_values_are_the_same_in_a_batch():
     for seed in range(16):
         env.reset(seed=seed)
         assert batch.rules[seed].tobytes() == rules_of(env).tobytes()
-        assert batch.games[seed].tobytes() == env.single.episodes.games.state.games[0].tobytes()
+        assert batch.games[seed].tobytes() == env.episodes.games.state.games[0].tobytes()
     assert len({row.tobytes() for row in batch.rules}) == 16
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, load_config, make_vec
-from geo_patrol.agents.policy import load_policies, write_weights
+from geo_patrol.agents.policy import read_policies, write_weights
 from geo_patrol.envs.single import SoloGeoPatrol
 
 CROWD = {"both": {"patrols": {"formation": [[0, 4]]}, "odds": {"shoot": [1.0, 1.0]}}, "extends": "king_of_the_hill"}
@@ -93,13 +93,13 @@ class Mine:
 
 
 @every_copy
-def test_copies_play_the_same_opponent_in_another_working_directory(twin_of, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["agent.py:Mine", "agent:Mine"])
+def test_copies_play_the_same_opponent_in_another_working_directory(twin_of, name, tmp_path, monkeypatch):
     for code, folder in enumerate(("here", "there")):
         path = tmp_path / folder
         path.mkdir()
         (path / "agent.py").write_text(AGENT.format(code=3 * code))
     monkeypatch.chdir(tmp_path / "here")
-    name = "agent.py:Mine"
     envs, mixed, changed = (make_vec("case1", 3, opponent=each) for each in (name, {name: 1, "idle": 1}, "idle"))
     changed.set_opponents(name)
     solo = SoloGeoPatrol("case1", opponent=name)
@@ -121,7 +121,7 @@ def roll_out(envs):
 
 @every_copy
 def test_copies_take_the_games_of_an_environment_whose_opponent_is_a_file(twin_of, tmp_path, monkeypatch):
-    weights = load_policies("base").weights[0]
+    weights = read_policies("base").weights[0]
     monkeypatch.chdir(tmp_path)
     write_weights("mine.safetensors", weights)
     envs = make_vec("case1", 2, opponent="policy:mine.safetensors")

@@ -129,7 +129,7 @@ def test_actions_of_every_whole_type_are_accepted(kind):
 
 
 def test_step_before_reset():
-    with pytest.raises(RuntimeError, match="call reset before step"):
+    with pytest.raises(RuntimeError, match="reset must be called first"):
         geo_patrol_v0.parallel_env().step(both(NOOPS))
     with pytest.raises(RuntimeError, match="the game is over, or was not started: call reset"):
         SoloGeoPatrol().step(NOOPS)

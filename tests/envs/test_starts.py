@@ -232,11 +232,11 @@ GAME_OPTIONS = "overrides, observation, mask_in, reward, max_cycles, count_event
         ),
         (
             lambda **options: gymnasium.make_vec("GeoPatrol/Case1-v0", num_envs=2, **options),
-            "'rewards'; did you mean 'reward'?; there are config, num_games, agents, overrides, opponent, seats, threads",
+            "'rewards'; did you mean 'reward'?; there are config, num_games, agents, device, overrides, opponent, seats, threads",
         ),
         (
             make_vec,
-            "'rewards'; did you mean 'reward'?; there are config, num_games, agents, overrides, opponent, seats",
+            "'rewards'; did you mean 'reward'?; there are config, num_games, agents, device, overrides, opponent, seats",
         ),
     ],
 )

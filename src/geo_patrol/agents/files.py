@@ -62,8 +62,8 @@ def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
     return mentioned
 
 
-def absolute_name(name: str) -> str:
-    """Return an agent's name with absolute paths in it, by which it names the same agent in any working directory."""
+def with_absolute_paths(name: str) -> str:
+    """Return an agent's name with absolute paths of the files that it mentions."""
     mentioned = mentioned_files([name])
     return "".join(
         str(mentioned[piece].absolute()) if piece in mentioned else piece for piece in _SEPARATORS.split(name)

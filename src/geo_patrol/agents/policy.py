@@ -134,13 +134,16 @@ def write_weights(path: str | Path, weights: Weights, metadata: Mapping[str, str
     """
     check_weights(weights, str(path))
     arrays = {name: np.ascontiguousarray(weights[name], np.float32) for name in sorted(weights)}
+    _write(path, FORMAT, arrays, metadata or {})
+
+
+def _write(path: str | Path, kind: str, arrays: dict[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
+    # A single key: safetensors writes several in an order that changes from run to run.
+    header = {"geo_patrol": json.dumps({"format": kind, **metadata}, sort_keys=True)}
+    content = save(arrays, header)
+    parse_policies(content, str(path))
     with atomic_path(path) as temporary:
-        temporary.write_bytes(save(arrays, _header(FORMAT, metadata)))
-
-
-def _header(kind: str, metadata: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the metadata of a file under a single key: safetensors writes several in an order that changes from run to run."""
-    return {"geo_patrol": json.dumps({"format": kind, **(metadata or {})}, sort_keys=True)}
+        temporary.write_bytes(content)
 
 
 def write_mixture(path: str | Path, policies: Sequence[tuple[Weights, float]]) -> None:
@@ -198,10 +201,7 @@ def _write_several(path: str | Path, kind: str, arrays: dict[str, NDArray[Any]],
         for name in sorted(weights):
             precision = np.float16 if weights[name].dtype == np.float16 else np.float32
             arrays[f"{number}/{name}"] = np.ascontiguousarray(weights[name], precision)
-    content = save(arrays, _header(kind))
-    parse_policies(content, str(path))
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(content)
+    _write(path, kind, arrays, {})
 
 
 _NO_RULES = np.zeros((0, NUM_SIDES, len(RULE_FEATURES)), np.int16)
@@ -214,7 +214,7 @@ _MAX_HEADER = 1 << 20
 class Policies(NamedTuple):
     """What a file of weights holds: one policy, or several and what decides which of them plays a game."""
 
-    weights: list[dict[str, NDArray[np.float32]]]
+    weights: Sequence[Weights]
     """Those of each policy."""
     mixture_weights: tuple[float, ...] | None = None
     """How often each is drawn, relative to the others; None if the rules decide."""
@@ -224,21 +224,34 @@ class Policies(NamedTuple):
     """Of the others, the outer ring of the largest board that each plays on, ascending."""
 
 
-def read_policies(path: str | Path) -> Policies:
-    """Read a file of one or several policies.
+def read_policies(source: str | Path) -> Policies:
+    """Read one or several policies.
+
+    Args:
+        source: the name of a policy that comes with the package, such as "base", or the path of a file.
 
     Raises:
-        PolicyError: it is too large, is no such file, or holds something else.
-        OSError: it cannot be read.
+        PolicyError: there is no policy of that name and no such file, or the file is too large, or holds something else.
+        OSError: the file cannot be read.
     """
+    shipped = shipped_names()
+    if str(source) in shipped:
+        file = _DATA / f"{source}{SUFFIX}"
+        return parse_policies(file.read_bytes(), file.name)
+    path = expand_user(source)
+    if not Path(path).is_file():
+        raise PolicyError(
+            f"there is no policy {str(source)!r}; a policy is the path of a file of weights, or one of those that come with "
+            f"the package: {', '.join(shipped)}"
+        )
     return parse_policies(read_limited(path, MAX_FILE_SIZE), str(path))
 
 
-def read_weights(path: str | Path) -> dict[str, NDArray[np.float32]]:
-    """Read a file of one policy.
+def read_weights(path: str | Path) -> Weights:
+    """Return the weights of a file of one policy, which is read as ``read_policies`` does.
 
     Raises:
-        PolicyError: it is too large, is no such file, or holds something else, such as several policies.
+        PolicyError: there is no such file, or it holds something else, such as several policies.
         OSError: it cannot be read.
     """
     policies = read_policies(path).weights
@@ -661,7 +674,7 @@ def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
     """
     source, network, greedy = split_policy(text)
     try:
-        policies = load_policies(source)
+        policies = read_policies(source)
     except OSError as error:
         raise PolicyError(f"{source}: {error.strerror or error}") from None
     if policies.mixture_weights is None:
@@ -725,14 +738,21 @@ class PolicyAgent(StatelessAgent):
         greedy: bool = False,
         network: int | Literal["rules"] | None = None,
     ) -> None:
-        self._networks, rules, self._outer_rings = _load(source)
-        self._source, self.greedy, self.network = source, greedy, network
-        self.num_networks = len(self._networks)
+        if isinstance(source, str | Path):
+            policies = read_policies(source)
+        else:
+            check_weights(source, "weights")
+            policies = Policies([source])
+        if policies.mixture_weights is not None:
+            policies = Policies([policies.weights[int(np.argmax(policies.mixture_weights))]])
+        self.num_networks = len(policies.weights)
         if isinstance(network, int):
             if not 1 <= network <= self.num_networks:
                 raise PolicyError(f"network must be a number from 1 to {self.num_networks}, got {network}")
-            self._networks, rules, self._outer_rings = [self._networks[network - 1]], _NO_RULES, (MAX_OUTER_RING,)
-        self._rules = _scale_rules(rules.reshape(-1, len(RULE_FEATURES)))
+            policies = Policies([policies.weights[network - 1]])
+        self._source, self.greedy, self.network = source, greedy, network
+        self._networks, self._outer_rings = policies.weights, policies.outer_rings
+        self._rules = _scale_rules(policies.rules.reshape(-1, len(RULE_FEATURES)))
         label = source if isinstance(source, str | Path) else "weights"
         chosen = "" if network is None else f",network={network}"
         self.name = f"policy:{label}{chosen}{GREEDY if greedy else ''}"
@@ -877,34 +897,3 @@ def _digest(weights: Weights) -> str:
     for name in sorted(weights):
         digest.update(np.ascontiguousarray(weights[name], np.float32).tobytes())
     return digest.hexdigest()[:8]
-
-
-def load_policies(source: str | Path) -> Policies:
-    """Read the policies of a name or file.
-
-    Raises:
-        PolicyError: there is no policy of that name, or a file holds something else.
-        OSError: the file cannot be read.
-    """
-    shipped = shipped_names()
-    if str(source) in shipped:
-        file = _DATA / f"{source}{SUFFIX}"
-        return parse_policies(file.read_bytes(), file.name)
-    path = expand_user(source)
-    if not Path(path).is_file():
-        raise PolicyError(
-            f"there is no policy {str(source)!r}; a policy is the path of a file of weights, or one of those that come with "
-            f"the package: {', '.join(shipped)}"
-        )
-    return read_policies(path)
-
-
-def _load(source: str | Path | Weights) -> tuple[Sequence[Weights], NDArray[np.int16], tuple[int, ...]]:
-    """Return the weights of the networks that play, and the rules and the outer rings that decide which one does."""
-    if not isinstance(source, str | Path):
-        check_weights(source, "weights")
-        return [source], _NO_RULES, (MAX_OUTER_RING,)
-    policies = load_policies(source)
-    if policies.mixture_weights is None:
-        return policies.weights, policies.rules, policies.outer_rings
-    return [policies.weights[int(np.argmax(policies.mixture_weights))]], _NO_RULES, (MAX_OUTER_RING,)

@@ -1,10 +1,12 @@
 """Agents by name: ``make_agent``, and the names that it knows."""
 
 from collections.abc import Callable
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.files import local_name
+from geo_patrol.agents.files import local_name, with_absolute_paths
 from geo_patrol.agents.levels import LevelAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
@@ -75,6 +77,20 @@ def is_builtin(name: str) -> bool:
 def is_user_defined(name: str) -> bool:
     """Tell whether a name leads to a user's file or module, a network's included. A name that is wrong may be neither."""
     return is_network(name) or (split_location(name) is not None and not is_builtin(name))
+
+
+def absolute_name(name: str) -> str:
+    """Return an agent's name with absolute paths in it, by which it names the same agent in any working directory.
+
+    A module of the working directory, ``module:Name``, becomes its file; modules of packages keep their names.
+    """
+    module, _, attribute = name.partition(":")
+    file = Path(f"{module}.py").absolute()
+    if is_user_defined(name) and not is_network(name) and module.isidentifier() and file.is_file():
+        found = PathFinder.find_spec(module)
+        if found is None or found.origin == str(file):
+            return f"{file}:{attribute}"
+    return with_absolute_paths(name)
 
 
 def make_agent(name: str) -> Agent:

@@ -85,7 +85,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         Raises:
             RuntimeError: ``reset`` was never called.
         """
-        self._game.single.check_reset()
+        self._game.check_reset()
         return self._observations[agent]
 
     def state(self) -> NDArray[np.float32]:
@@ -99,7 +99,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
             ValueError: the orders have another shape or are not integers; the agent may try again.
             RuntimeError: ``reset`` was never called.
         """
-        self._game.single.check_reset()
+        self._game.check_reset()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -157,7 +157,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         agents = self.possible_agents[len(self.possible_agents) - data.remaining :]
         if set(data.rewards) != set(agents) or set(data.cumulative_rewards) != set(agents):
             raise RecordingError(f"saved environment: rewards must be those of the remaining agents, {agents}")
-        games, is_over = self._game.single.episodes.read_saved(data), bool(data.episodes[0].is_over)
+        games, is_over = self._game.episodes.read_saved(data), bool(data.episodes[0].is_over)
         if data.pending is not None if is_over else data.remaining < len(self.possible_agents):
             raise RecordingError(
                 "saved environment: orders are pending, or agents have left, against the state of the game"
@@ -168,7 +168,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         self._pending = None if data.pending is None else np.array(data.pending, np.int64)
         self.agents = agents
         self.agent_selection = BRAVO if data.pending is not None or data.remaining < 2 else ALPHA
-        is_terminated = self._game.single.is_terminated
+        is_terminated = bool(self._game.episodes.games.is_over[0])
         self.terminations = dict.fromkeys(agents, is_terminated)
         self.truncations = dict.fromkeys(agents, is_over and not is_terminated)
         self.rewards, self._cumulative_rewards = dict(data.rewards), dict(data.cumulative_rewards)

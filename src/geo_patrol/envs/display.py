@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from geo_patrol.envs.episodes import SingleGame
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from geo_patrol.base.sides import Side
     from geo_patrol.game.game import Game
     from geo_patrol.window.viewer import Viewer
@@ -21,7 +21,7 @@ Rendered: TypeAlias = str | NDArray[np.uint8] | None
 
 
 class Display:
-    """Renders the game of an environment. pygame is imported when it is first needed.
+    """Renders the game of an environment, which ``game`` returns. pygame is imported when it is first needed.
 
     Args:
         render_mode: "human", "rgb_array", "ansi" or None.
@@ -42,29 +42,24 @@ class Display:
         self._viewer: Viewer | None = None
         self.side: Side | None = None
 
-    def reset(self, single: SingleGame) -> None:
+    def reset(self, game: "Callable[[], Game]") -> None:
         """Render the position after a reset."""
         if self._mode in ("human", "rgb_array"):
-            self._get_viewer().reset(self._shown(single))
+            self._get_viewer().reset(self._shown(game()))
             self._show(animate=False)
 
-    def step(self, single: SingleGame) -> None:
+    def step(self, game: "Callable[[], Game]") -> None:
         """Render the position after a step."""
         if self._mode in ("human", "rgb_array"):
-            self._get_viewer().step(self._shown(single))
+            self._get_viewer().step(self._shown(game()))
             self._show(animate=True)
 
-    def render(self, single: SingleGame) -> Rendered:
-        """Return the position as text or as a picture, or show it in the window, depending on the mode.
-
-        Raises:
-            RuntimeError: ``reset`` was not called.
-        """
+    def render(self, game: "Callable[[], Game]") -> Rendered:
+        """Return the position as text or as a picture, or show it in the window, depending on the mode."""
         if self._mode is None:
             return None
-        single.check_reset()
         if self._mode == "ansi":
-            return str(self._shown(single))
+            return str(self._shown(game()))
         if self._mode == "rgb_array":
             return self._get_viewer().array()
         self._show(animate=False)
@@ -75,8 +70,7 @@ class Display:
         if self._viewer is not None:
             self._viewer.close()
 
-    def _shown(self, single: SingleGame) -> "Game":
-        game = single.game()
+    def _shown(self, game: "Game") -> "Game":
         return game if self.side is None else game.seen_by(self.side)
 
     def _show(self, animate: bool) -> None:

@@ -1,10 +1,9 @@
-"""Episodes: games with what environments add to them, and the one game of a single environment with its saves.
+"""Episodes: games with what environments add to them, and the base of the environments of a single game.
 
-``Episodes`` is n games with rewards, truncation, seats, opponents and observations; the vector environment is made of it.
-``SingleGame`` is an ``Episodes`` of one game, which the parallel, AEC and Gymnasium environments share.
+``Episodes`` is n games with rewards, truncation, seats, opponents and observations; every environment has one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -16,10 +15,11 @@ from geo_patrol.base.arguments import check_seed, fresh_seed, read_options
 from geo_patrol.base.errors import RecordingError, counted, show
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import rng, setup, state, steps
+from geo_patrol.engine import setup, state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start
+from geo_patrol.envs.display import RENDER_SIZE, Display, Rendered
 from geo_patrol.game.game import MAX_GAMES, Game, Games, compiled_step, make_outputs, restore_states, save_state
 from geo_patrol.game.notation import Outcome, outcome_records, read_outcomes
 from geo_patrol.game.position import SavedData, SavedState
@@ -358,9 +358,6 @@ their engagements write outcomes."""
 
 # A single game
 
-View: TypeAlias = tuple[NDArray[Any], NDArray[np.int8], NDArray[np.void]]
-"""Observations (2, size), action masks (2, 11, 28), and results (2,) of layout ``steps.RESULT``."""
-
 
 def make_infos(result: Any) -> dict[str, Any]:
     """Return the infos that single environments of every kind have, from a record of layout ``RESULT`` as a tuple."""
@@ -377,15 +374,17 @@ def make_infos(result: Any) -> dict[str, Any]:
     }
 
 
-class SingleGame:
-    """The game of an environment: its options, its current episode, and its saves.
+class GameEnvironment:
+    """Base of the environments of a single game: its options, its current episode, its saves and its pictures.
 
     Args:
         config: a preset's name, a path, a mapping or a ``GameConfig``.
-        options: those of ``ParallelGeoPatrol``; the ones about rendering are not read.
+        options: those of ``ParallelGeoPatrol``.
         mask_in: where the environment returns action masks unless the options say so.
 
     Attributes:
+        episodes: the game.
+        mask_in: where action masks are returned.
         has_more_infos: whether infos have more than ``make_infos`` returns, see ``add_infos``.
 
     Raises:
@@ -397,15 +396,38 @@ class SingleGame:
         max_cycles, counts_events = options.get("max_cycles"), options.get("count_events", False)
         self.mask_in = options.get("mask_in", mask_in)
         max_cycles, counts_events = check_options(self.mask_in, reward, max_cycles, counts_events)
-        self.config = load_config(config, options.get("overrides"))
+        self.render_mode = options.get("render_mode")
+        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
+        self._config = load_config(config, options.get("overrides"))
         self.episodes = Episodes(
-            self.config, 1, encoding, reward=reward, max_cycles=max_cycles, counts_events=counts_events
+            self._config, 1, encoding, reward=reward, max_cycles=max_cycles, counts_events=counts_events
         )
         self.has_more_infos = counts_events or self.episodes.num_sampled_values > 0
-        self.is_seeded = False
-        self.sampled_values: dict[str, int | float] = {}
-        """What was sampled for the game, by key of the configuration."""
+        self._is_seeded = False
+        self._sampled_values: dict[str, int | float] = {}  # by key of the configuration
         self._sampled: NDArray[np.int64] | None = None  # actions for the next phase: a step samples them at little cost
+
+    @property
+    def config(self) -> GameConfig:
+        """The configuration, with the ranges that resets sample from."""
+        return self._config
+
+    def check_reset(self) -> None:
+        """Raise RuntimeError if ``reset`` was never called."""
+        if not self._is_seeded:
+            raise RuntimeError("reset must be called first")
+
+    def set_variants(self, weights: str | Mapping[str, float]) -> None:
+        """Let resets from now on sample variants by other weights than those of the configuration.
+
+        Args:
+            weights: a weight for each variant that may be sampled, by name; or the name of the only one. Saves and copies of
+                the environment do not hold them.
+
+        Raises:
+            ValueError: there is no such variant, or a weight is wrong; nothing has changed then.
+        """
+        self.episodes.games.set_variants(weights)
 
     def read_start(self, options: Any) -> Game | None:
         """Return the position from which a reset with these options starts; None for a new game.
@@ -418,10 +440,10 @@ class SingleGame:
             return None
         if not isinstance(game, Game):
             raise ValueError(f"option 'game' must be a geo_patrol.Game, got {show(game)}")
-        check_start("option 'game'", game.as_games(), self.config)
+        check_start("option 'game'", game.as_games(), self._config)
         return game
 
-    def reset(self, seed: int | None, start: Game | None = None) -> View:
+    def start_game(self, seed: int | None, start: Game | None = None) -> Outputs:
         """Start a new game; without a seed, the random streams of the game before go on.
 
         Args:
@@ -431,9 +453,9 @@ class SingleGame:
         Raises:
             ValueError: the seed is negative or not an integer.
         """
-        if seed is not None or not self.is_seeded:
+        if seed is not None or not self._is_seeded:
             self.episodes.seed([fresh_seed() if seed is None else check_seed(seed)])
-            self.is_seeded = True
+            self._is_seeded = True
         self.episodes.reset(start=None if start is None else start.as_games())
         if start is not None:
             self.episodes.put_outcomes(start.outcomes)
@@ -441,37 +463,37 @@ class SingleGame:
                 self.episodes.games.seed_streams([seed])
         self._sampled = None
         self._read_sampled_values()
-        return self.view()
+        return self.describe_game()
 
     def _read_sampled_values(self) -> None:
         if self.episodes.num_sampled_values > 0:
             values = self.episodes.name_values(self.episodes.sampled_values(np.zeros(1, np.int64)))
-            self.sampled_values = {key: value.item() for key, value in values.items()}
+            self._sampled_values = {key: value.item() for key, value in values.items()}
 
-    def add_infos(self, infos: dict[str, Any], side: int) -> None:
-        """Add events, if they are counted, and sampled values, if there are any, to the infos of a side."""
-        if self.episodes.counts_events:
-            infos.update((name, counts.item(side)) for name, counts in self.episodes.event_counts().items())
-        if self.sampled_values:
-            infos["sampled"] = self.sampled_values.copy()
-
-    def view(self) -> View:
-        """Return observations, masks and results of the game as it is; the arrays are new ones."""
+    def describe_game(self) -> Outputs:
+        """Return what describes the game as it is, rows of alpha and of bravo; the arrays are new ones."""
         outputs = self.episodes.outputs = self.episodes.new_outputs(reuse=self.episodes.outputs)
         self.episodes.describe(outputs)
-        return self.episodes.observations(outputs), outputs.masks, outputs.results
+        return outputs
 
-    def step(self, actions: NDArray[np.int64]) -> View:
-        """Play a phase with the actions of both sides, (2, 11), and return what ``view`` does."""
+    def play_phase(self, actions: NDArray[np.int64]) -> Outputs:
+        """Play a phase with the actions of both sides, (2, 11), and return what ``describe_game`` does."""
         episodes = self.episodes
         if self._sampled is None:  # otherwise nobody has asked for them, and they may be overwritten
             self._sampled = np.empty(_ACTIONS_SHAPE, _ACTION_TYPE)
         outputs = episodes.outputs = episodes.new_outputs(sampled=self._sampled, reuse=episodes.outputs)
         episodes.step(actions, outputs)
-        return episodes.observations(outputs), outputs.masks, outputs.results
+        return outputs
 
-    def sample_actions(self) -> NDArray[np.int64]:
-        """Sample legal actions for both sides, (2, 11), from a stream of their own: the game's stream is not used."""
+    def add_infos(self, infos: dict[str, Any], side: int) -> None:
+        """Add events, if they are counted, and sampled values, if there are any, to the infos of a side."""
+        if self.episodes.counts_events:
+            infos.update((name, counts.item(side)) for name, counts in self.episodes.event_counts().items())
+        if self._sampled_values:
+            infos["sampled"] = self._sampled_values.copy()
+
+    def sample_orders(self) -> NDArray[np.int64]:
+        """Sample legal orders for both sides, (2, 11), from a stream of their own: the game's stream is not used."""
         sampled, self._sampled = self._sampled, None
         if sampled is None:
             self.check_reset()
@@ -479,7 +501,10 @@ class SingleGame:
         return sampled
 
     def game(self) -> Game:
-        """Return a copy of the game, with the outcomes of the last engagement.
+        """Return a copy of the game, to inspect, or to plan with after ``fork``.
+
+        It has the random stream of the game, so what happens in it foretells what will happen here, and the outcomes of the
+        last engagement.
 
         Raises:
             RuntimeError: ``reset`` was not called.
@@ -487,37 +512,32 @@ class SingleGame:
         self.check_reset()
         return Game.from_games(self.episodes.games.copy(), outcomes=self.episodes.outcomes)
 
-    def check_reset(self) -> None:
-        """Raise RuntimeError if ``reset`` was never called."""
-        if not self.is_seeded:
-            raise RuntimeError("reset must be called first")
-
-    @property
-    def is_terminated(self) -> bool:
-        """Whether the game has ended by the rules."""
-        return bool(self.episodes.games.is_over[0])
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the episode is terminated or truncated."""
-        return bool(self.episodes.records[0].is_over)
-
-    def opponent_key(self) -> np.uint64:
-        """Return the opponent's random key in this phase: the next number of a stream of its own."""
-        return np.uint64(rng.next_key(self.episodes.records[0].opponent_stream))
-
     def save(self) -> dict[str, Any]:
-        """Return the game and all random streams as plain data that ``json.dumps`` takes.
+        """Return the game, random streams included, as plain data that ``json.dumps`` takes.
 
         Raises:
             RecordingError: ``reset`` was not called.
         """
-        if not self.is_seeded:
+        if not self._is_seeded:
             raise RecordingError("nothing to save: reset must be called first")
         return self.episodes.save(self._sampled)
 
-    def restore(self, data: SavedEnvironment, games: Games) -> None:
-        """Go on with a saved game, as ``Episodes.restore`` does."""
+    def resume(self, data: SavedEnvironment, games: Games) -> None:
+        """Go on with the games that ``Episodes.read_saved`` returned."""
         self._sampled = self.episodes.restore(data, games)
-        self.is_seeded = True
+        self._is_seeded = True
         self._read_sampled_values()
+
+    def render(self) -> Rendered:
+        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
+
+        Raises:
+            RuntimeError: ``reset`` was never called.
+        """
+        if self.render_mode is not None:
+            self.check_reset()
+        return self._display.render(self.game)
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        self._display.close()

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent, protocol
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.files import absolute_name
-from geo_patrol.agents.registry import as_agent
+from geo_patrol.agents.registry import absolute_name, as_agent
 from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
 from geo_patrol.engine import steps

@@ -12,13 +12,13 @@ from pettingzoo import ParallelEnv
 
 from geo_patrol.base.arguments import check_choice, check_names
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
+from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
-from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment, SingleGame, make_infos
+from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES
+from geo_patrol.envs.episodes import ALPHA, BRAVO, GameEnvironment, SavedEnvironment, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.game.game import Game, Games
+from geo_patrol.game.game import Games
 from geo_patrol.game.position import check_saved
 
 _AGENTS = (ALPHA, BRAVO)
@@ -26,7 +26,7 @@ _ORDER_TYPE = np.dtype(np.int64)
 _ORDER_SHAPE = (SATELLITES,)
 
 
-class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
+class ParallelGeoPatrol(GameEnvironment, ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
     """Two sides, alpha and bravo, give orders to all their satellites simultaneously.
 
     A step is one decision phase: movement, or engagement with the drift that follows it. ``geo_patrol.observation_names``
@@ -87,25 +87,18 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
         check_names(options, GameOptions, "config")
-        self.render_mode = options.get("render_mode")
-        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
-        self.single = SingleGame(config, options, "obs")
+        GameEnvironment.__init__(self, config, options, "obs")
         EzPickle.__init__(self, self.config, **copy_options(options))
         self._orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         self._orders_of_alpha, self._orders_of_bravo = self._orders
         self.possible_agents = list(_AGENTS)
         self.agents: list[str] = []
-        vector = box(self.config, self.single.episodes.encoding)
-        space: spaces.Space[Any] = masked(vector) if self.single.mask_in == "obs" else vector
+        vector = box(self.config, self.episodes.encoding)
+        space: spaces.Space[Any] = masked(vector) if self.mask_in == "obs" else vector
         self.observation_spaces = {ALPHA: space, BRAVO: copy.deepcopy(space)}  # seeded each by itself
         self.action_spaces: dict[str, spaces.Space[Any]] = {agent: OrderSpace() for agent in _AGENTS}
         self.hides_enemies = self.config.hides_enemies
         self.state_space = box(self.config, "onehot", whole=True)
-
-    @property
-    def config(self) -> GameConfig:
-        """The configuration, with the ranges that resets sample from."""
-        return self.single.config
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations, the same object each time."""
@@ -133,16 +126,14 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             ValueError: the seed is negative or not an integer, an option is not known, or the game has another
                 configuration or is over; nothing has changed then.
         """
-        view = self.single.reset(seed, self.single.read_start(options))
+        outputs = self.start_game(seed, self.read_start(options))
         self.agents = list(_AGENTS)
-        if self.render_mode is not None:
-            self._display.reset(self.single)
-        return self.pack(*view, view[2].item(0))
+        self._display.reset(self.game)
+        return self.pack(outputs, outputs.results.item(0))
 
-    def pack(
-        self, observations: NDArray[Any], masks: NDArray[np.int8], results: NDArray[np.void], alpha: Any
-    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    def pack(self, outputs: Outputs, alpha: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of both agents; ``alpha``: the first of the results as a tuple."""
+        observations, masks, results = self.episodes.observations(outputs), outputs.masks, outputs.results
         # Indexing is faster than unpacking.
         alpha_observation, bravo_observation = observations[0], observations[1]
         alpha_mask, bravo_mask = masks[0], masks[1]
@@ -153,16 +144,15 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         if self.hides_enemies:  # a side knows the enemy's score as an estimate only
             bravos["score"], bravos["enemy_score"] = results["score"].item(1), results["enemy_score"].item(1)
         infos = {ALPHA: alphas, BRAVO: bravos}
-        single = self.single
-        if single.has_more_infos:
+        if self.has_more_infos:
             for side, info in enumerate(infos.values()):
-                single.add_infos(info, side)
-        if single.mask_in == "obs":
+                self.add_infos(info, side)
+        if self.mask_in == "obs":
             return {
                 ALPHA: {"observation": alpha_observation, "action_mask": alpha_mask},
                 BRAVO: {"observation": bravo_observation, "action_mask": bravo_mask},
             }, infos
-        if single.mask_in == "info":
+        if self.mask_in == "info":
             infos[ALPHA]["action_mask"], infos[BRAVO]["action_mask"] = alpha_mask, bravo_mask
         return {ALPHA: alpha_observation, BRAVO: bravo_observation}, infos
 
@@ -183,17 +173,17 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             RuntimeError: ``reset`` was never called.
         """
         if not self.agents:
-            if not self.single.is_seeded:
-                raise RuntimeError("call reset before step")
+            self.check_reset()
             return {}, {}, {}, {}, {}
-        observations, masks, results = self.single.step(self._read(actions))
+        outputs = self.play_phase(self._read(actions))
+        results = outputs.results
         alpha: Any = results.item(0)
         reward, terminated, truncated = alpha[:3]
         if terminated or truncated:
             self.agents = []
         if self.render_mode is not None:
-            self._display.step(self.single)
-        packed, infos = self.pack(observations, masks, results, alpha)
+            self._display.step(self.game)
+        packed, infos = self.pack(outputs, alpha)
         return (
             packed,
             {ALPHA: reward, BRAVO: results["reward"].item(1) if self.hides_enemies else 0.0 - reward},
@@ -218,48 +208,21 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
         self._orders_of_bravo[...] = bravo
         return self._orders
 
-    def set_variants(self, weights: str | Mapping[str, float]) -> None:
-        """Let resets from now on sample variants by other weights than those of the configuration.
-
-        Args:
-            weights: a weight for each variant that may be sampled, by name; or the name of the only one. Saves and copies of
-                the environment do not hold them.
-
-        Raises:
-            ValueError: there is no such variant, or a weight is wrong; nothing has changed then.
-        """
-        self.single.episodes.games.set_variants(weights)
-
     def action_masks(self, agent: str) -> NDArray[np.int8]:
         """Return an agent's legal orders now: (11, 28) int8, 1 where legal."""
         check_choice("agent", agent, _AGENTS)
-        mask: NDArray[np.int8] = self.single.episodes.games.action_masks()[0, _AGENTS.index(agent)]
+        mask: NDArray[np.int8] = self.episodes.games.action_masks()[0, _AGENTS.index(agent)]
         return mask
 
     def sample_actions(self) -> dict[str, Any]:
         """Sample legal actions for both agents; the game's own random stream is not used."""
-        actions = self.single.sample_actions()
+        actions = self.sample_orders()
         return {ALPHA: actions[0], BRAVO: actions[1]}
 
     def state(self) -> NDArray[np.float32]:
         """Return the whole position for a centralised critic: alpha's observation of everything, encoded as "onehot"."""
-        state: NDArray[np.float32] = self.single.episodes.games.observe("onehot", whole=True)[0, 0]
+        state: NDArray[np.float32] = self.episodes.games.observe("onehot", whole=True)[0, 0]
         return state
-
-    def game(self) -> Game:
-        """Return a copy of the game, to inspect, or to plan with after ``fork``.
-
-        It has the random stream of the game, so what happens in it foretells what will happen here.
-        """
-        return self.single.game()
-
-    def save(self) -> dict[str, Any]:
-        """Return the game, random streams included, as plain data that ``json.dumps`` takes.
-
-        Raises:
-            RecordingError: ``reset`` was not called.
-        """
-        return self.single.save()
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Resume a saved game of the same configuration; on an error nothing changes.
@@ -268,30 +231,18 @@ class ParallelGeoPatrol(ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # 
             RecordingError: the data are damaged, or of another configuration.
         """
         data = check_saved(SavedEnvironment, saved, "saved environment")
-        self.resume(data, self.single.episodes.read_saved(data))
+        self.resume(data, self.episodes.read_saved(data))
 
     def resume(self, data: SavedEnvironment, games: Games) -> None:
         """Go on with the games that ``Episodes.read_saved`` returned."""
-        self.single.restore(data, games)
-        self.agents = [] if self.single.is_over else list(_AGENTS)
-        self._display.reset(self.single)
+        super().resume(data, games)
+        self.agents = [] if self.episodes.records[0].is_over else list(_AGENTS)
+        self._display.reset(self.game)
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of both agents as the game is now."""
-        view = self.single.view()
-        return self.pack(*view, view[2].item(0))
-
-    def render(self) -> Rendered:
-        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
-        return self._display.render(self.single)
-
-    def close(self) -> None:
-        """Close the window, if one is open."""
-        self._display.close()
+        outputs = self.describe_game()
+        return self.pack(outputs, outputs.results.item(0))
 
     def __str__(self) -> str:
         return str(self.metadata["name"])

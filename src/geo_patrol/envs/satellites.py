@@ -65,12 +65,12 @@ class SatellitesGeoPatrol(ParallelGeoPatrol):
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
         super().__init__(config, **options)
-        games = self.single.episodes.games
+        games = self.episodes.games
         fleets = [SATELLITES] * NUM_SIDES if games.is_randomized else 1 + games.state.rules["patrol_count"][0]
         self.possible_agents = [agent for agent in _AGENTS if _NUMBER_OF[agent] < fleets[_SIDE_OF[agent]]]
         high = satellite_observations(box(self.config, options.get("observation", "onehot")).high[None])[0].max(axis=0)
         vector = spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
-        space: spaces.Space[Any] = masked(vector, (ORDERS,)) if self.single.mask_in == "obs" else vector
+        space: spaces.Space[Any] = masked(vector, (ORDERS,)) if self.mask_in == "obs" else vector
         self.observation_spaces = {
             agent: copy.deepcopy(space) for agent in self.possible_agents
         }  # seeded each by itself
@@ -85,28 +85,26 @@ class SatellitesGeoPatrol(ParallelGeoPatrol):
         return self._pack(self.agents)
 
     def _living(self) -> list[str]:
-        living = living_satellites(self.single.episodes.games)[0]
+        living = living_satellites(self.episodes.games)[0]
         return [agent for agent in self.possible_agents if living[_SIDE_OF[agent], _NUMBER_OF[agent]]]
 
     def view(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return observations and infos of all agents as the game is now."""
-        self.single.view()
+        self.describe_game()
         return self._pack(self.agents)
 
     def _pack(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of agents from what the last step or reset wrote."""
-        episodes = self.single.episodes
-        results, masks = episodes.outputs.results, episodes.outputs.masks
-        teams = episodes.observations(episodes.outputs)
-        vectors = satellite_observations(teams)
-        _, infos_of_sides = self.pack(teams, masks, results, results.item(0))
+        outputs = self.episodes.outputs
+        masks, vectors = outputs.masks, satellite_observations(self.episodes.observations(outputs))
+        _, infos_of_sides = self.pack(outputs, outputs.results.item(0))
         observations, infos = {}, {}
         for agent in agents:
             side, number = _SIDE_OF[agent], _NUMBER_OF[agent]
             observations[agent], infos[agent] = vectors[side, number], dict(infos_of_sides[_SIDES[side]])
-            if self.single.mask_in == "obs":
+            if self.mask_in == "obs":
                 observations[agent] = {"observation": vectors[side, number], "action_mask": masks[side, number]}
-            elif self.single.mask_in == "info":
+            elif self.mask_in == "info":
                 infos[agent]["action_mask"] = masks[side, number]
         return observations, infos
 
@@ -127,7 +125,7 @@ class SatellitesGeoPatrol(ParallelGeoPatrol):
             RuntimeError: ``reset`` was never called.
         """
         if not self.agents:
-            self.single.check_reset()
+            self.check_reset()
             return {}, {}, {}, {}, {}
         orders = np.full((NUM_SIDES, SATELLITES), NOOP, np.int64)
         sides, numbers = ([of[agent] for agent in self.agents] for of in (_SIDE_OF, _NUMBER_OF))
@@ -154,7 +152,7 @@ class SatellitesGeoPatrol(ParallelGeoPatrol):
 
     def sample_actions(self) -> dict[str, int]:
         """Sample legal actions for all agents; the game's own random stream is not used."""
-        orders = self.single.sample_actions().tolist()
+        orders = self.sample_orders().tolist()
         return {agent: orders[_SIDE_OF[agent]][_NUMBER_OF[agent]] for agent in self.agents}
 
     def resume(self, data: SavedEnvironment, games: Games) -> None:

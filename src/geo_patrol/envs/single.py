@@ -9,19 +9,18 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent
-from geo_patrol.agents.files import absolute_name
 from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
-from geo_patrol.agents.registry import as_agent
+from geo_patrol.agents.registry import absolute_name, as_agent
 from geo_patrol.base.arguments import check_choice, check_names, check_seed
 from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import ConfigSource
-from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import rng
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
+from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
-from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES, RENDER_SIZE, Display, Rendered
-from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment, SingleGame, View, make_infos
+from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES
+from geo_patrol.envs.episodes import ALPHA, BRAVO, GameEnvironment, SavedEnvironment, make_infos
 from geo_patrol.envs.spaces import OrderSpace, box, masked
-from geo_patrol.game.game import Game
 from geo_patrol.game.position import SavedGenerator, check_saved
 
 Seat: TypeAlias = Literal["alpha", "bravo", "random"]
@@ -33,7 +32,7 @@ class _SavedSolo(SavedEnvironment):
     generator: SavedGenerator
 
 
-class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
+class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
     """One side of a game against an agent.
 
     Spaces, rewards and infos are those of one side of ``geo_patrol.envs.parallel.ParallelGeoPatrol``; ``seat``
@@ -80,24 +79,17 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         **options: Unpack[GameOptions],
     ) -> None:
         check_names(options, GameOptions, "config", "opponent", "seat")
-        self.render_mode = options.get("render_mode")
-        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         check_choice("seat", seat, get_args(Seat))
         self.opponent = as_agent(opponent, "opponent")
-        self._single = SingleGame(config, options, "info")
+        GameEnvironment.__init__(self, config, options, "info")
         copied = absolute_name(opponent) if isinstance(opponent, str) else opponent
         EzPickle.__init__(self, self.config, opponent=copied, seat=seat, **copy_options(options))
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True
-        vector = box(self.config, self._single.episodes.encoding)
-        self.observation_space = masked(vector) if self._single.mask_in == "obs" else vector
+        vector = box(self.config, self.episodes.encoding)
+        self.observation_space = masked(vector) if self.mask_in == "obs" else vector
         self.action_space = OrderSpace()
-
-    @property
-    def config(self) -> GameConfig:
-        """The configuration, with the ranges that resets sample from."""
-        return self._single.config
 
     @property
     def seat(self) -> str:
@@ -117,29 +109,29 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
                 configuration or is over; nothing has changed then.
             AgentError: the opponent raised an exception; there is no game then.
         """
-        start = self._single.read_start(options)
-        super().reset(seed=None if seed is None else check_seed(seed), options=options)
+        start = self.read_start(options)
+        gymnasium.Env.reset(self, seed=None if seed is None else check_seed(seed), options=options)
         self._seat = (
             int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
         )
         self._is_over = True
         self._reset_opponent()
-        view = self._single.reset(seed, start)
+        outputs = self.start_game(seed, start)
         self._is_over = False
         self._display.side = SIDES[self._seat]
-        self._display.reset(self._single)
-        return self._pack(view)
+        self._display.reset(self.game)
+        return self._pack(outputs)
 
-    def _pack(self, view: View) -> tuple[Any, dict[str, Any]]:
-        observations, masks, results = view
+    def _pack(self, outputs: Outputs) -> tuple[Any, dict[str, Any]]:
+        observations, masks = self.episodes.observations(outputs), outputs.masks
         seat = self._seat
-        info = make_infos(results.item(seat))
+        info = make_infos(outputs.results.item(seat))
         info["seat"] = seat
-        if self._single.has_more_infos:
-            self._single.add_infos(info, seat)
-        if self._single.mask_in == "info":
+        if self.has_more_infos:
+            self.add_infos(info, seat)
+        if self.mask_in == "info":
             info["action_mask"] = masks[seat]
-        if self._single.mask_in == "obs":
+        if self.mask_in == "obs":
             return {"observation": observations[seat], "action_mask": masks[seat]}, info
         return observations[seat], info
 
@@ -159,12 +151,12 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
         orders[self._seat] = check_orders(action, self.seat)
         orders[1 - self._seat] = self._opponent_action()
-        view = self._single.step(orders)
-        result: Any = view[2].item(self._seat)
+        outputs = self.play_phase(orders)
+        result: Any = outputs.results.item(self._seat)
         reward, terminated, truncated = result[:3]
         self._is_over = terminated or truncated
-        self._display.step(self._single)
-        observation, info = self._pack(view)
+        self._display.step(self.game)
+        observation, info = self._pack(outputs)
         return observation, reward, terminated, truncated, info
 
     def _reset_opponent(self) -> None:
@@ -172,35 +164,26 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
 
     def _opponent_action(self) -> NDArray[Any]:
         other = 1 - self._seat
-        games = self._single.episodes.games
+        games = self.episodes.games
         observation = games.observe(self.opponent.observation)[:, other]
         masks = games.action_masks()[:, other]
-        randomness = np.array([self._single.opponent_key()]) if takes_keys(self.opponent) else self.np_random
+        randomness: np.random.Generator | NDArray[np.uint64] = self.np_random
+        if takes_keys(self.opponent):
+            randomness = rng.next_keys(self.episodes.records["opponent_stream"])
         orders: NDArray[np.int64] = compute_actions(
             self.opponent, self.opponent.name, observation, masks, randomness, lambda: [self.game()], other
         )[0]
         return orders
 
-    def set_variants(self, weights: str | Mapping[str, float]) -> None:
-        """Let resets from now on sample variants by other weights, see ``ParallelGeoPatrol.set_variants``."""
-        self._single.episodes.games.set_variants(weights)
-
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal orders as MaskablePPO expects them: (308,) bool, 28 for each of eleven satellites."""
-        mask: NDArray[np.bool_] = self._single.episodes.games.action_masks()[0, self._seat].reshape(-1).astype(np.bool_)
+        mask: NDArray[np.bool_] = self.episodes.games.action_masks()[0, self._seat].reshape(-1).astype(np.bool_)
         return mask
 
     def sample_action(self) -> NDArray[np.int64]:
         """Sample legal orders; the game's own random stream is not used."""
-        orders: NDArray[np.int64] = self._single.sample_actions()[self._seat]
+        orders: NDArray[np.int64] = self.sample_orders()[self._seat]
         return orders
-
-    def game(self) -> Game:
-        """Return a copy of the game, to inspect, or to plan with after ``fork``.
-
-        It has the random stream of the game, so what happens in it foretells what will happen here.
-        """
-        return self._single.game()
 
     def save(self) -> dict[str, Any]:
         """Return the game, random streams included, as plain data that ``json.dumps`` takes.
@@ -210,7 +193,7 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
         Raises:
             RecordingError: ``reset`` was not called.
         """
-        return self._single.save() | {"seat": self.seat, "generator": self.np_random.bit_generator.state}
+        return super().save() | {"seat": self.seat, "generator": self.np_random.bit_generator.state}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Resume a saved game of the same configuration; on an error nothing changes.
@@ -220,26 +203,14 @@ class SoloGeoPatrol(gymnasium.Env[Any, NDArray[np.int64]], EzPickle):
             AgentError: the opponent raised an exception.
         """
         data = check_saved(_SavedSolo, saved, "saved environment")
-        games, generator = self._single.episodes.read_saved(data), data.generator.restore()
+        games, generator = self.episodes.read_saved(data), data.generator.restore()
         self._reset_opponent()
-        self._single.restore(data, games)
+        self.resume(data, games)
         self.np_random, self._seat = generator, _SEATS.index(data.seat)
-        self._is_over = self._single.is_over
+        self._is_over = bool(self.episodes.records[0].is_over)
         self._display.side = data.seat
-        self._display.reset(self._single)
+        self._display.reset(self.game)
 
     def view(self) -> tuple[Any, dict[str, Any]]:
         """Return observation and info as the game is now, as after ``restore``."""
-        return self._pack(self._single.view())
-
-    def render(self) -> Rendered:
-        """Return the position as text ("ansi") or as a picture ("rgb_array"); draw the window anew ("human").
-
-        Raises:
-            RuntimeError: ``reset`` was never called.
-        """
-        return self._display.render(self._single)
-
-    def close(self) -> None:
-        """Close the window, if one is open."""
-        self._display.close()
+        return self._pack(self.describe_game())

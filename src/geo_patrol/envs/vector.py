@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from geo_patrol.agents.files import absolute_name
+from geo_patrol.agents.registry import absolute_name
 from geo_patrol.agents.satellites import own_features
 from geo_patrol.base.arguments import check_count, check_names, fresh_seed, read_options, read_seeds
 from geo_patrol.base.errors import RecordingError, show
