@@ -1,13 +1,16 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
 ``python -m research.experiments run`` plays them, about half an hour on two cores; ``python -m research.experiments
-exploit`` trains responses to the policy of the package, about half an hour on one core for a preset. Both continue where they
-were interrupted. ``python -m research.experiments publish`` writes the tables from the stored results.
+exploit`` trains responses to the policy of the package, about half an hour on one core for a preset; ``python -m
+research.experiments single-file`` trains with the example, half an hour on one core. All continue where they were interrupted. ``python -m research.experiments publish`` writes the tables from the stored results.
 """
 
 import hashlib
 import json
-from itertools import permutations
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import permutations, product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,6 +69,10 @@ STARTS = {
 }
 """The responses by what they start from, and the headers of their columns."""
 KINDS = list(STARTS)
+
+SINGLE_FILE = Path(__file__).parents[1] / "examples" / "ppo_geo_patrol.py"
+SINGLE_FILE_MODES = {"no-self-play": "against the mixture", "self-play": "by self-play"}
+"""The options of the example, and what the table calls them."""
 
 app = Commands(add_completion=False)
 
@@ -147,6 +154,36 @@ def exploit(
         _write_results(results)
 
 
+@app.command()
+def single_file(
+    seed: Annotated[list[int], typer.Option(help="Several times: a training for each.")] = [0, 1, 2],  # noqa: B006  (read only)
+    out: Annotated[Path, typer.Option(help="Folder of the trainings.")] = Path("runs/experiments/single_file"),
+) -> None:
+    """Train with examples/ppo_geo_patrol.py, against its mixture and by self-play, and store what the policies win."""
+    for number, mode in product(seed, SINGLE_FILE_MODES):
+        folder = out / f"{mode}-{number}"
+        if not (folder / "result.json").exists():
+            command = [
+                sys.executable,
+                SINGLE_FILE,
+                f"--{mode}",
+                "--device",
+                "cpu",
+                "--seed",
+                str(number),
+                "--out",
+                folder,
+            ]
+            subprocess.run(command, check=True)
+        results = _read_results()
+        stored = results.setdefault(
+            "single_file", {"versions": versions(), "processor": processor_name(), "trainings": {}}
+        )
+        trained = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        stored["trainings"][f"{mode}, seed {number}"] = {"mode": mode, "seed": number, **trained}
+        _write_results(results)
+
+
 def _digest(preset: str) -> str:
     """Return the first digits of a hash of the weights, in half precision, with which the policy plays a preset."""
     weights = PolicyAgent("base").weights_for([load_config(preset)])
@@ -196,6 +233,8 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
     }
     if results.get("searches"):
         made["searches"] = _table_of_searches(results["searches"])
+    if results.get("single_file"):
+        made["single_file"] = _table_of_single_file(results["single_file"])
     if results.get("responses"):
         made["responses"] = _table_of_responses(results["responses"])
     return made
@@ -259,6 +298,37 @@ def _table_of_searches(searches: dict[str, Any]) -> str:
     return f"{table}\n\n{paragraph(note)}"
 
 
+def _table_of_single_file(stored: dict[str, Any]) -> str:
+    trainings = stored["trainings"].values()
+    opponents = list(next(iter(trainings))["win_rates"])
+    rows = [
+        [
+            SINGLE_FILE_MODES[training["mode"]],
+            str(training["seed"]),
+            f"{training['steps'] / 1e6:.2f} M",
+            f"{training['minutes']:.1f}",
+            f"{training['seconds']['environment'] / sum(training['seconds'].values()):.0%}",
+            *(_percent(**training["win_rates"][opponent]) for opponent in opponents),
+        ]
+        for training in trainings
+    ]
+    header = [
+        "trained",
+        "seed",
+        "steps",
+        "minutes",
+        "of it in the environment",
+        *(f"against `{name}`" for name in opponents),
+    ]
+    note = f"Processor: {stored['processor']}, one thread."
+    return f"{markdown_table(header, rows)}\n\n{paragraph(note)}"
+
+
+def _percent(win_rate: float, win_interval: Sequence[float]) -> str:
+    low, high = win_interval
+    return f"{100 * win_rate:.1f}% ({100 * low:.1f}-{100 * high:.1f}%)"
+
+
 def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
     rows = []
     for preset in sorted(name for name in presets if presets[name]["weights"] == _digest(name)):
@@ -272,8 +342,7 @@ def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
             )
             for start in STARTS
         ]
-        low, high = best["win_interval"]
-        rows.append([f"`{preset}`", *cells, f"{100 * best['win_rate']:.1f}% ({100 * low:.1f}-{100 * high:.1f}%)"])
+        rows.append([f"`{preset}`", *cells, _percent(best["win_rate"], best["win_interval"])])
     return markdown_table(["", *STARTS.values(), "the best of them: the bound"], rows)
 
 

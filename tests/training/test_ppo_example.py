@@ -2,13 +2,15 @@
 
 import ast
 import json
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE, SATELLITES = EXAMPLES / "ppo_geo_patrol.py", EXAMPLES / "mappo_satellites.py"
@@ -23,11 +25,34 @@ def run(*command, folder):
 
 def test_a_short_training(tmp_path):
     output = run(EXAMPLE, *SMALL, "--minutes", "0.05", folder=tmp_path)
+    assert re.search(r"time: environment \d+%, sampling \d+%, optimising \d+%", output)
     assert "saved runs/ppo_geo_patrol/agent.pt, which plays as runs/ppo_geo_patrol/agent.py:TrainedAgent" in output
     for opponent in ("random", "raider", "scripted"):
         assert f"final evaluation: 2 games against {opponent}" in output
     match = ["-m", "geo_patrol", "match", f"{EXAMPLE}:TrainedAgent", "random", "--config", "case1", "--games", "2"]
     assert "ppo" in run(*match, folder=tmp_path)
+
+
+@pytest.mark.parametrize("option", ["--no-self-play", "--self-play"])
+def test_the_same_seed_gives_the_same_weights_with_and_without_an_interruption(option, tmp_path):
+    command = [EXAMPLE, *SMALL, option, "--total-timesteps", "12800", "--save-seconds", "0", "--out"]
+    run(*command, "one", folder=tmp_path)
+    process = subprocess.Popen([sys.executable, "-u", *command, "two"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:  # the first one comes after ten iterations, which are 1,280 steps
+        if line.startswith("global_step=1,280"):
+            break
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert (tmp_path / "two" / "checkpoint.pt").exists()
+    changed = [sys.executable, *command, "two", "--gamma", "0.9"]
+    refused = subprocess.run(changed, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "of a training with --gamma 0.995: give another --out, or this --gamma" in refused.stderr
+    assert "two: continues at global_step=" in run(*command, "two", folder=tmp_path)
+    first, second = (torch.load(tmp_path / name / "agent.pt", weights_only=True) for name in ("one", "two"))
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_the_agent_of_any_folder_plays_the_same_games_for_a_seed(tmp_path):
