@@ -1,8 +1,9 @@
 """Matches between the agents of the package, and the tables of docs/experiments.md that they make.
 
 ``python -m research.experiments run`` plays them, about half an hour on two cores; ``python -m research.experiments
-exploit`` trains responses to the policy of the package, about half an hour on one core for a preset; ``python -m
-research.experiments single-file`` trains with the example, half an hour on one core. All continue where they were interrupted. ``python -m research.experiments publish`` writes the tables from the stored results.
+exploit`` trains responses to the policy of the package, about half an hour on one core for a preset, and ``python -m
+research.experiments single-file`` with examples/ppo_geo_patrol.py, a quarter of an hour. All continue where they were interrupted.
+``python -m research.experiments publish`` writes the tables from the stored results.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import permutations, product
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,8 +72,6 @@ STARTS = {
 KINDS = list(STARTS)
 
 SINGLE_FILE = Path(__file__).parents[1] / "examples" / "ppo_geo_patrol.py"
-SINGLE_FILE_MODES = {"no-self-play": "against the mixture", "self-play": "by self-play"}
-"""The options of the example, and what the table calls them."""
 
 app = Commands(add_completion=False)
 
@@ -156,31 +155,19 @@ def exploit(
 
 @app.command()
 def single_file(
-    seed: Annotated[list[int], typer.Option(help="Several times: a training for each.")] = [0, 1, 2],  # noqa: B006  (read only)
+    seed: Annotated[list[int], typer.Option(help="Several times: a training for each.")] = [0, 1, 2],  # noqa: B006 - only read
     out: Annotated[Path, typer.Option(help="Folder of the trainings.")] = Path("runs/experiments/single_file"),
 ) -> None:
-    """Train with examples/ppo_geo_patrol.py, against its mixture and by self-play, and store what the policies win."""
-    for number, mode in product(seed, SINGLE_FILE_MODES):
-        folder = out / f"{mode}-{number}"
+    """Train with the defaults of examples/ppo_geo_patrol.py, and store what the policies win."""
+    for number in seed:
+        folder = out / str(number)
         if not (folder / "result.json").exists():
-            command = [
-                sys.executable,
-                SINGLE_FILE,
-                f"--{mode}",
-                "--device",
-                "cpu",
-                "--seed",
-                str(number),
-                "--out",
-                folder,
-            ]
+            command = [sys.executable, SINGLE_FILE, "--device", "cpu", "--seed", str(number), "--out", folder]
             subprocess.run(command, check=True)
         results = _read_results()
-        stored = results.setdefault(
-            "single_file", {"versions": versions(), "processor": processor_name(), "trainings": {}}
-        )
-        trained = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        stored["trainings"][f"{mode}, seed {number}"] = {"mode": mode, "seed": number, **trained}
+        stored = results.setdefault("single_file", {"trainings": {}})
+        stored |= {"versions": versions(), "processor": processor_name()}
+        stored["trainings"][str(number)] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
         _write_results(results)
 
 
@@ -299,27 +286,18 @@ def _table_of_searches(searches: dict[str, Any]) -> str:
 
 
 def _table_of_single_file(stored: dict[str, Any]) -> str:
-    trainings = stored["trainings"].values()
-    opponents = list(next(iter(trainings))["win_rates"])
+    trainings = stored["trainings"]
+    opponents = list(next(iter(trainings.values()))["win_rates"])
     rows = [
         [
-            SINGLE_FILE_MODES[training["mode"]],
-            str(training["seed"]),
+            seed,
             f"{training['steps'] / 1e6:.2f} M",
-            f"{training['minutes']:.1f}",
             f"{training['seconds']['environment'] / sum(training['seconds'].values()):.0%}",
             *(_percent(**training["win_rates"][opponent]) for opponent in opponents),
         ]
-        for training in trainings
+        for seed, training in trainings.items()
     ]
-    header = [
-        "trained",
-        "seed",
-        "steps",
-        "minutes",
-        "of it in the environment",
-        *(f"against `{name}`" for name in opponents),
-    ]
+    header = ["seed", "steps", "of the time in the environment", *(f"against `{name}`" for name in opponents)]
     note = f"Processor: {stored['processor']}, one thread."
     return f"{markdown_table(header, rows)}\n\n{paragraph(note)}"
 
