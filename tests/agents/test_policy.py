@@ -21,6 +21,7 @@ from geo_patrol.agents.policy import (
     MAX_FILE_SIZE,
     PolicyAgent,
     Widths,
+    check_weights,
     initial_weights,
     probabilities,
     read_weights,
@@ -77,7 +78,8 @@ def test_it_beats_weak_agents():
 def test_orders_are_sampled_from_their_probabilities(position):
     observations, masks = position
     agent = PolicyAgent()
-    has_choice, logits = score_orders(agent.weights, observations, masks)
+    has_choice, of_components, _ = score_orders(agent.weights, observations, masks)
+    logits = of_components[:, 0]
     flat = np.flatnonzero(has_choice[:, :].any(axis=1))[0]
     rows = np.repeat([flat], 20_000)
     orders = agent.act(observations[rows], masks[rows], np.random.default_rng(2))
@@ -87,6 +89,52 @@ def test_orders_are_sampled_from_their_probabilities(position):
         sampled = np.bincount(orders[:, number], minlength=28) / len(rows)
         assert np.abs(sampled - expected).max() < 0.02
         assert sampled[expected == 0].sum() == 0
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Return weights of two components: one moves satellites prograde, the other one retrograde."""
+    weights = initial_weights(shapes(Widths(components=2)), np.random.default_rng(1))
+    weights["component"][0, 0] = weights["component"][1, 1] = 2
+    weights["simple"][0, 1] = weights["simple"][1, 2] = 2
+    return weights
+
+
+def test_all_satellites_follow_the_component_that_is_drawn(mixed, position):
+    """So pairs of satellites choose together more or less often than if they were independent, just as often as is said."""
+    observations, masks = position
+    agent = PolicyAgent(mixed)
+    row = np.flatnonzero((masks.sum(axis=2) > 1).sum(axis=1) > 8)[0]
+    rows = np.repeat([row], 20_000)
+    weights, by_component = agent.component_probabilities(observations[rows[:1]], masks[rows[:1]])
+    joint = np.einsum("k,kao,kbp->aobp", weights[0], by_component[0], by_component[0])
+    independent = np.einsum("ao,bp->aobp", *[agent.order_probabilities(observations[rows[:1]], masks[rows[:1]])[0]] * 2)
+    pairs = [(a, b) for a in range(11) for b in range(a)]
+    assert max(np.abs(joint - independent)[a, :, b].max() for a, b in pairs) > 0.1, "otherwise this test shows nothing"
+    sampled = agent.sample(observations[row], masks[row], len(rows), np.random.default_rng(3))[0]
+    for orders in (agent.act(observations[rows], masks[rows], np.random.default_rng(2)), sampled):
+        for a, b in pairs:
+            found = np.bincount(orders[:, a] * 28 + orders[:, b], minlength=28 * 28) / len(rows)
+            assert np.abs(found - joint[a, :, b].ravel()).max() < 0.02
+
+
+def test_a_greedy_mixture_takes_its_likeliest_component(mixed, position):
+    greedy = PolicyAgent(mixed, greedy=True)
+    weights, by_component = PolicyAgent(mixed).component_probabilities(*position)
+    modes = by_component[np.arange(len(weights)), weights.argmax(axis=1)].argmax(axis=2)
+    assert (greedy.act(*position, np.random.default_rng(1)) == modes).all()
+    assert (greedy.order_probabilities(*position).argmax(axis=2) == modes).all()
+
+
+def test_the_file_of_a_mixture_is_read_as_it_was_written(mixed, tmp_path):
+    write_weights(tmp_path / "mixed.safetensors", mixed)
+    found = read_weights(tmp_path / "mixed.safetensors")
+    assert found.keys() == mixed.keys()
+    assert all((found[name] == mixed[name]).all() for name in mixed)
+    with pytest.raises(PolicyError, match="weights 'mixing' are missing"):
+        check_weights({name: array for name, array in mixed.items() if name != "mixing"}, "file")
+    with pytest.raises(PolicyError, match=r"component must be a matrix of 2 to 16 rows, got shape \(1, 64\)"):
+        check_weights({**mixed, "component": mixed["component"][:1]}, "file")
 
 
 def test_greedy_takes_the_mode_and_needs_no_randomness(position):
@@ -108,9 +156,12 @@ def test_same_generator_same_orders(position):
 def test_a_batch_is_its_rows(position):
     observations, masks = position
     weights = PolicyAgent("base").weights
-    has_choice, logits = score_orders(weights, observations, masks)
-    alone = [score_orders(weights, observations[row : row + 1], masks[row : row + 1])[1] for row in range(len(masks))]
-    assert np.allclose(probabilities(logits), probabilities(np.concatenate(alone)), atol=1e-5)
+    has_choice, of_components, _ = score_orders(weights, observations, masks)
+    logits = of_components[:, 0]
+    alone = [
+        score_orders(weights, observations[row : row + 1], masks[row : row + 1]).logits for row in range(len(masks))
+    ]
+    assert np.allclose(probabilities(logits), probabilities(np.concatenate(alone)[:, 0]), atol=1e-5)
     assert (np.isfinite(logits) == (masks[np.nonzero(has_choice)] > 0)).all()
 
 
@@ -123,8 +174,9 @@ def test_satellites_that_swap_indices_swap_orders(small, position):
     for kind in (5, 16):
         swapped_masks[:, :, [kind + 1, kind + 2]] = masks[:, :, [kind + 2, kind + 1]]
     mirrored = np.concatenate([swapped.reshape(len(table), -1), observations[:, 176:]], axis=1)
-    _, logits = score_orders(small, observations, masks)
-    _, others = score_orders(small, mirrored, swapped_masks)
+    logits, others = (
+        score_orders(small, *inputs).logits[:, 0] for inputs in ((observations, masks), (mirrored, swapped_masks))
+    )
     for kind in (5, 16):
         others[:, [kind + 1, kind + 2]] = others[:, [kind + 2, kind + 1]]
     assert np.allclose(probabilities(logits), probabilities(others), atol=1e-5)

@@ -140,11 +140,11 @@ def test_a_file_keeps_all_weights(mixture_file):
         ({MIXTURE_WEIGHTS: np.array([[1, 1]], np.float32)}, "mixture_weights must be numbers of at least 0"),
         (
             {MIXTURE_WEIGHTS: np.array([1], np.float32)},
-            "arrays of weights; 22 belong to the policies that it names, 1",
+            "its policies are numbered from 0 to 0",
         ),
         ({MIXTURE_WEIGHTS: np.ones(3_900_000, np.float32)}, "belong to the policies that it names, 3,900,000"),
         ({MIXTURE_WEIGHTS: np.ones(3, np.float32)}, "44 arrays of weights; 66 belong to the policies that it names, 3"),
-        ({"0/more": np.ones(3, np.float32)}, "45 arrays of weights; 44 belong to the policies that it names, 2"),
+        ({"0/more": np.ones(3, np.float32)}, "'more' is not a name of weights"),
     ],
 )
 def test_wrong_mixtures(mixture_file, change, message):
@@ -328,7 +328,7 @@ def test_wrong_outer_rings(file_by_rules, rings):
         ),
         (lambda rules: rules[:, :1].copy(), "got int16 of shape (2, 1, 58)"),
         (lambda rules: rules.ravel(), "got int16 of shape (232,)"),
-        (lambda rules: rules[:1].copy(), "arrays of weights; 66 belong to the policies that it names, 3"),
+        (lambda rules: rules[:1].copy(), "its policies are numbered from 0 to 2"),
     ],
 )
 def test_wrong_rules(file_by_rules, change, message):

@@ -1,12 +1,15 @@
 """The arithmetic of PPO."""
 
 import math
+from copy import deepcopy
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from geo_patrol.training.network import sample_actions
+from geo_patrol.training.config import METHODS
+from geo_patrol.training.network import Scores, sample_actions
 from geo_patrol.training.ppo import RolloutBuffer, explained_variance, mean_divergence, update_policy
 
 GAMMA, GAE_LAMBDA = 0.97, 0.9
@@ -108,6 +111,72 @@ def test_a_magnet_holds_the_policy_back(make_trainer):
         trainer = make_trainer(magnet_coef=magnet_coef, average_step_size=0.0, learning_rate=0.01, anneal_lr=False)
         metrics[magnet_coef] = [trainer.iterate()["losses/magnet_kl"] for _ in range(3)][-1]
     assert 0 < metrics[5.0] < metrics[1e-6] / 2
+
+
+def test_a_magnet_with_an_interval_stands_still_and_is_then_renewed(make_trainer):
+    trainer = make_trainer(magnet_coef=0.2, magnet_interval=2 * 16 * 64, learning_rate=0.01)
+    state, first = trainer.state, trainer.state.network.weights()
+    trainer.iterate()
+    assert all((state.magnet.weights()[name] == first[name]).all() for name in first)
+    trainer.iterate()
+    renewed = state.network.weights()
+    assert all((state.magnet.weights()[name] == renewed[name]).all() for name in first)
+    trainer.iterate()
+    assert all((state.magnet.weights()[name] == renewed[name]).all() for name in first)
+    assert any((state.network.weights()[name] != renewed[name]).any() for name in first)
+
+
+class Table(torch.nn.Module):
+    """A policy of the game ``AllOrNone``: logits for alpha and for bravo, by component."""
+
+    def __init__(self, components):
+        super().__init__()
+        self.logits = torch.nn.Parameter(torch.randn(2, 11, components, 28) * 0.5)
+        self.component_logits = torch.nn.Parameter(torch.zeros(2, components))
+        self.values = torch.nn.Parameter(torch.zeros(2))
+        self.device = torch.device("cpu")
+
+    def forward(self, observations, masks):
+        sides = observations[:, 0].long()
+        choices = (masks.sum(2) > 1).view(-1).nonzero()[:, 0]
+        logits = self.logits[sides].flatten(0, 1)[choices]
+        logits = logits.masked_fill(~masks.view(-1, 1, 28)[choices], -1e9)
+        return Scores(choices, logits, self.component_logits[sides], self.values[sides])
+
+
+class AllOrNone:
+    """A matrix game: alpha's two satellites must agree, and bravo must not guess on what; else alpha loses."""
+
+    def __init__(self, num_games):
+        self.observations = np.zeros((2 * num_games, 249), np.int16)
+        self.observations[1::2, 0] = 1
+        self.masks = np.zeros((2 * num_games, 11, 28), np.int8)
+        self.masks[:, :, 0] = self.masks[:, 0, 1] = self.masks[::2, 1, 1] = 1
+
+    def step(self, actions):
+        first, second, guess = actions[::2, 0], actions[::2, 1], actions[1::2, 0]
+        payoffs = np.where((first == second) & (first != guess), 1, -1)
+        rewards = np.stack([payoffs, -payoffs], axis=1).ravel().astype(np.float32)
+        return rewards, np.ones(len(rewards), np.bool_)
+
+
+def test_nashpg_converges_to_strategies_that_independent_satellites_cannot_play(small_config):
+    """Alpha is sure of 0 if it mixes "both the one" and "both the other"; independent satellites are sure of -1/2 at most."""
+    torch.manual_seed(0)
+    settings = {"learning_rate": 0.005, "num_steps": 2, "num_minibatches": 2, "num_envs": 512}
+    config = small_config(**METHODS["nashpg"] | settings)
+    network, envs, rollout = Table(2), AllOrNone(256), RolloutBuffer(2, 512, torch.device("cpu"))
+    optimizer, magnet = torch.optim.Adam(network.parameters(), lr=config.learning_rate), deepcopy(network)
+    for iteration in range(400):
+        rollout.collect(network, envs)
+        update_policy(network, optimizer, rollout, config, config.ent_coef, magnet)
+        if iteration % 50 == 49:
+            magnet = deepcopy(network)
+    with torch.no_grad():
+        weights = network.component_logits[0].softmax(0)
+        ones = network.logits[0, :2, :, :2].softmax(2)[:, :, 1]
+    agree_on = [float((weights * of_both.prod(0)).sum()) for of_both in (1 - ones, ones)]
+    assert 2 * min(agree_on) - 1 > -0.25
 
 
 def test_the_averaged_weights_follow_the_policy(make_trainer):

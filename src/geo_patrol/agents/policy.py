@@ -1,7 +1,8 @@
 """The learned agent ``policy``: a small network in NumPy, its files, and the agent that samples from it.
 
 One small network is applied to every satellite: its embedding and a context, which summarizes the whole position, give
-the logits of its orders. The chapters: files of weights, the network, the agent and its mixtures.
+the logits of its orders. Satellites are independent of each other, unless the policy has several components, as a mixture
+density network has (Bishop, 1994): it then draws one of them for every decision, which all satellites follow. The chapters: files of weights, the network, the agent and its mixtures.
 """
 
 import hashlib
@@ -66,6 +67,7 @@ SUFFIX = ".safetensors"
 MAX_FILE_SIZE = 16_000_000
 """Bytes of a file of weights."""
 MAX_WIDTH = 1024
+MAX_COMPONENTS = 16
 RULE_FEATURES = observe.GAME_FEATURES[observe.NUM_CHANGING_FEATURES :]
 """The features of the game that stay the same from its start to its end."""
 _RULE_COLUMNS = slice(observe.TOKEN_TABLE_SIZE + observe.NUM_CHANGING_FEATURES, observe.TOKEN_SIZE)
@@ -81,12 +83,15 @@ class Widths(NamedTuple):
     context: int = 128
     order: int = 64
     key: int = 16
+    components: int = 1
+    """Products over satellites that the policy mixes."""
 
 
 def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array of weights; docs/agents.md draws the network."""
-    satellite, context, order, key = widths
+    satellite, context, order, key, components = widths
     game = len(observe.GAME_FEATURES)
+    of_components = {"component": (components, order), "mixing": (context, components), "mixing_bias": (components,)}
     return {
         "place": (KINDS * SECTORS, satellite),
         "number": (SATELLITES, satellite),
@@ -110,13 +115,18 @@ def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
         "key": (satellite, ATTACKS * key),
         "value": (context, 1),
         "value_bias": (1,),
+        **(of_components if components > 1 else {}),
     }
 
 
 def widths_of(weights: Weights) -> Widths:
     """Return how wide the layers of weights are."""
     return Widths(
-        weights["place"].shape[1], weights["board"].shape[1], weights["order"].shape[1], weights["key"].shape[1] // 2
+        satellite=weights["place"].shape[1],
+        context=weights["board"].shape[1],
+        order=weights["order"].shape[1],
+        key=weights["key"].shape[1] // ATTACKS,
+        components=len(weights["component"]) if "component" in weights else 1,
     )
 
 
@@ -294,7 +304,7 @@ def parse_policies(content: bytes, where: str) -> Policies:
 def _parse_several(arrays: Mapping[str, NDArray[Any]], count: int, where: str) -> list[dict[str, NDArray[np.float32]]]:
     """Return the weights of each policy of a file, whose arrays have its number in front of their names."""
     needed = count * len(shapes(Widths()))
-    if len(arrays) != needed:
+    if len(arrays) < needed:
         raise PolicyError(
             f"{where}: {counted(len(arrays), 'array')} of weights; {needed:,} belong to the policies that it names, {count:,}"
         )
@@ -340,9 +350,16 @@ def check_weights(weights: Weights, where: str) -> None:
             raise PolicyError(f"{where}: weights {name!r} are missing: this is not a policy of geo_patrol")
         if weights[name].ndim != 2:
             raise PolicyError(f"{where}: {name} must be a matrix, got shape {weights[name].shape}")
+    if "component" in weights and (
+        weights["component"].ndim != 2 or not 2 <= len(weights["component"]) <= MAX_COMPONENTS
+    ):
+        raise PolicyError(
+            f"{where}: component must be a matrix of 2 to {MAX_COMPONENTS} rows, got shape {weights['component'].shape}"
+        )
     widths = widths_of(weights)
-    if not all(1 <= width <= MAX_WIDTH for width in widths):
-        raise PolicyError(f"{where}: layers must be 1 to {MAX_WIDTH} wide, got {tuple(widths)}")
+    layers = widths[:-1]
+    if not all(1 <= width <= MAX_WIDTH for width in layers):
+        raise PolicyError(f"{where}: layers must be 1 to {MAX_WIDTH} wide, got {layers}")
     right = shapes(widths)
     for name in weights.keys() - right.keys():
         raise PolicyError(f"{where}: {show(name)} is not a name of weights; the names are: {', '.join(right)}")
@@ -413,38 +430,82 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     return Inputs(sectors, features, game)
 
 
+class Scores(NamedTuple):
+    """What the network says of the orders of one side in n positions."""
+
+    has_choice: NDArray[np.bool_]
+    """(n, 11), which satellites have a choice."""
+    logits: Floats
+    """(choices, k, 28), those of these satellites, in their order, by each component; -inf where an order is illegal."""
+    component_logits: Floats
+    """(n, k), of the components."""
+
+
 @_one_blas_thread
-def score_orders(
-    weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]
-) -> tuple[NDArray[np.bool_], Floats]:
+def score_orders(weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]) -> Scores:
     """Score the legal orders of all satellites that have a choice.
 
     Args:
         weights: arrays as ``shapes`` says.
         observations: (n, size), in the encoding "tokens".
         masks: (n, 11, 28), 1 where an order is legal.
-
-    Returns:
-        Which satellites have a choice, (n, 11); and for these, in their order, the logits of all orders, (choices, 28),
-        -inf where one is illegal.
     """
     inputs = read_inputs(observations)
     has_choice = masks.sum(axis=2) > 1
     rows, numbers = np.nonzero(has_choice)
     satellites = _embed_satellites(weights, inputs)
     context = _sum_up(weights, inputs, satellites)
-    wishes = _relu(
+    component_logits = np.zeros((len(masks), 1), np.float32)
+    wishes = (
         satellites[rows, numbers] @ weights["order"]
         + (context @ weights["order_context"])[rows]
         + weights["order_bias"]
     )
-    logits = np.empty((len(rows), ORDERS), np.float32)
-    simple = wishes @ weights["simple"] + weights["simple_bias"]
-    logits[:, : SIMPLE_ORDERS - 1] = simple[:, : SIMPLE_ORDERS - 1]
-    logits[:, GUARD] = simple[:, SIMPLE_ORDERS - 1]
-    logits[:, SHOOT:GUARD] = _score_attacks(weights, inputs, satellites[:, SATELLITES:], wishes, rows, numbers)
-    logits[masks[rows, numbers] == 0] = -np.inf
-    return has_choice, logits
+    if "component" in weights:
+        component_logits = context @ weights["mixing"] + weights["mixing_bias"]
+        wishes = (wishes[:, None] + weights["component"]).reshape(-1, wishes.shape[1])
+    wishes = _relu(wishes)
+    components = component_logits.shape[1]
+    logits = np.empty((len(rows), components, ORDERS), np.float32)
+    simple = (wishes @ weights["simple"] + weights["simple_bias"]).reshape(-1, components, SIMPLE_ORDERS)
+    logits[..., : SIMPLE_ORDERS - 1] = simple[..., : SIMPLE_ORDERS - 1]
+    logits[..., GUARD] = simple[..., SIMPLE_ORDERS - 1]
+    logits[..., SHOOT:GUARD] = _score_attacks(weights, inputs, satellites[:, SATELLITES:], wishes, rows, numbers)
+    logits.transpose(0, 2, 1)[masks[rows, numbers] == 0] = -np.inf
+    return Scores(has_choice, logits, component_logits)
+
+
+def draw_components(scores: Scores, rng: np.random.Generator | None) -> Floats:
+    """Return the logits of the satellites with a choice, (choices, 28), by a component that is drawn for each position.
+
+    Args:
+        scores: what ``score_orders`` returned.
+        rng: samples the components; None takes the most likely ones.
+    """
+    drawn = scores.component_logits
+    if drawn.shape[1] == 1:
+        return scores.logits[:, 0]
+    if rng is not None:
+        drawn = drawn + rng.gumbel(size=drawn.shape).astype(np.float32)
+    rows, _ = np.nonzero(scores.has_choice)
+    chosen: Floats = scores.logits[np.arange(len(rows)), drawn.argmax(axis=1)[rows]]
+    return chosen
+
+
+def joint_log_probs(scores: Scores, orders: NDArray[np.int64], dtype: type[_Real]) -> NDArray[_Real]:
+    """Return how likely joint orders, (count, 11), are in one position: log-probabilities, (count,), over all components.
+
+    Args:
+        scores: of the one position.
+        orders: the joint orders.
+        dtype: in what precision they are added up.
+    """
+    chosen = orders[:, scores.has_choice[0]]
+    by_component = [probabilities(logits)[np.arange(len(logits)), chosen] for logits in scores.logits.swapaxes(0, 1)]
+    log_probs: NDArray[_Real] = np.log(np.maximum(by_component, _TINY)).sum(axis=2, dtype=dtype)
+    log_weights = np.log(np.maximum(probabilities(scores.component_logits.astype(dtype))[0], _TINY))
+    mixed: NDArray[_Real] = np.logaddexp.reduce(log_probs + log_weights[:, None], axis=0)
+    return mixed
 
 
 def choose_orders(
@@ -535,16 +596,19 @@ def _score_attacks(
     rows: NDArray[np.int64],
     numbers: NDArray[np.int64],
 ) -> Floats:
-    """Return the scores of shooting at and colliding with each enemy, (choices, 22)."""
-    width = weights["key"].shape[1] // ATTACKS
-    queries = np.zeros((len(enemies), SATELLITES, ATTACKS, width), np.float32)
-    queries[rows, numbers] = (wishes @ weights["query"]).reshape(-1, ATTACKS, width)
+    """Return the scores of shooting at and colliding with each enemy by each component, (choices, k, 22)."""
+    width, components = weights["key"].shape[1] // ATTACKS, widths_of(weights).components
+    queries = np.zeros((len(enemies), SATELLITES, components, ATTACKS, width), np.float32)
+    queries[rows, numbers] = (wishes @ weights["query"]).reshape(-1, components, ATTACKS, width)
+    queries = queries.reshape(len(enemies), SATELLITES * components, ATTACKS, width)
     keys = (enemies @ weights["key"]).reshape(-1, SATELLITES, ATTACKS, width)
-    scores = (queries.transpose(0, 2, 1, 3) @ keys.transpose(0, 2, 3, 1))[rows, :, numbers] / np.float32(width**0.5)
-    scores += (wishes @ weights["attack"])[:, :, None]
+    products = queries.transpose(0, 2, 1, 3) @ keys.transpose(0, 2, 3, 1)
+    products = products.reshape(len(enemies), ATTACKS, SATELLITES, components, SATELLITES)
+    scores = products[rows, :, numbers].transpose(0, 2, 1, 3) / np.float32(width**0.5)
+    scores += (wishes @ weights["attack"]).reshape(-1, components, ATTACKS, 1)
     is_same = inputs.sectors[rows, numbers, None] == inputs.sectors[rows, SATELLITES:]
-    scores += (wishes @ weights["attack_same_sector"])[:, :, None] * is_same[:, None]
-    scored: Floats = scores.reshape(len(rows), ATTACKS * SATELLITES)
+    scores += (wishes @ weights["attack_same_sector"]).reshape(-1, components, ATTACKS, 1) * is_same[:, None, None]
+    scored: Floats = scores.reshape(len(rows), components, ATTACKS * SATELLITES)
     return scored
 
 
@@ -562,9 +626,9 @@ def initial_weights(shapes: dict[str, tuple[int, ...]], generator: np.random.Gen
         if len(shape) == 1:
             weights[name] = np.zeros(shape, np.float32)
             continue
-        is_lookup = name in {"place", "number", "board"}
+        is_lookup = name in {"place", "number", "board", "component"}
         spread = 0.3 if is_lookup else np.sqrt(2 / shape[0])
-        if name in {"simple", "attack", "attack_same_sector", "query", "value"}:
+        if name in {"simple", "attack", "attack_same_sector", "query", "value", "mixing"}:
             spread *= 0.1
         weights[name] = generator.normal(0, spread, shape).astype(np.float32)
     return weights
@@ -660,10 +724,7 @@ class MixtureAgent:
     ) -> NDArray[np.float64]:
         """Return how likely a policy gives joint orders, (count, 11), in one position: log-probabilities, (count,)."""
         ((weights, _),) = policy.choose_networks(observation[None])
-        has_choice, logits = score_orders(weights, observation[None], mask[None])
-        likelihoods = probabilities(logits)[np.arange(len(logits)), orders[:, has_choice[0]]]
-        log_probs: NDArray[np.float64] = np.log(np.maximum(likelihoods, _TINY)).sum(axis=1, dtype=np.float64)
-        return log_probs
+        return joint_log_probs(score_orders(weights, observation[None], mask[None]), orders, np.float64)
 
 
 def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
@@ -836,8 +897,8 @@ class PolicyAgent(StatelessAgent):
         masks = check_masks(action_masks)
         seen, orders = check_observations(observations, len(masks)), np.empty(masks.shape[:2], np.int64)
         for weights, rows in self.choose_networks(seen):
-            scored = score_orders(weights, seen[rows], masks[rows])
-            orders[rows] = choose_orders(*scored, None if self.greedy else generator)
+            scores, rng = score_orders(weights, seen[rows], masks[rows]), None if self.greedy else generator
+            orders[rows] = choose_orders(scores.has_choice, draw_components(scores, rng), rng)
         return orders
 
     def order_probabilities(
@@ -849,11 +910,34 @@ class PolicyAgent(StatelessAgent):
             ValueError: observations or masks have another shape or type.
             PolicyError: the board has more than five rings.
         """
-        masks = check_masks(action_masks)
-        seen, every = check_observations(observations, len(masks)), np.empty(masks.shape)
-        for weights, rows in self.choose_networks(seen):
-            every[rows] = order_probabilities(*score_orders(weights, seen[rows], masks[rows]), greedy=self.greedy)
+        weights, orders = self.component_probabilities(observations, action_masks)
+        every: NDArray[np.float64] = np.einsum("nk,nkso->nso", weights, orders)
         return every
+
+    def component_probabilities(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8]
+    ) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+        """Return the probabilities of the components, (n, k), and of each satellite's orders by each, (n, k, 11, 28).
+
+        Raises:
+            ValueError: observations or masks have another shape or type.
+            PolicyError: the board has more than five rings.
+        """
+        masks = check_masks(action_masks)
+        seen = check_observations(observations, len(masks))
+        components = max(widths_of(weights).components for weights in self._networks)
+        every = np.zeros((len(masks), components))
+        orders = np.zeros((len(masks), components, SATELLITES, ORDERS))
+        orders[..., NOOP] = 1
+        for weights, rows in self.choose_networks(seen):
+            scores = score_orders(weights, seen[rows], masks[rows])
+            likely = probabilities(scores.component_logits.astype(np.float64))
+            if self.greedy:
+                likely = np.eye(likely.shape[1])[likely.argmax(axis=1)]
+            every[rows, : likely.shape[1]] = likely
+            for component, logits in enumerate(scores.logits.swapaxes(0, 1)):
+                orders[rows, component] = order_probabilities(scores.has_choice, logits, greedy=self.greedy)
+        return every, orders
 
     def sample(
         self,
@@ -876,13 +960,17 @@ class PolicyAgent(StatelessAgent):
             Orders, (count, 11), and their log-probabilities at temperature 1, (count,).
         """
         ((weights, _),) = self.choose_networks(observation[None])
-        has_choice, logits = score_orders(weights, observation[None], mask[None])
-        noise = generator.gumbel(size=(count, *logits.shape)).astype(np.float32)
+        scores = score_orders(weights, observation[None], mask[None])
+        logits = scores.logits[:, 0]
+        components = scores.component_logits.shape[1]
+        if components > 1:
+            likely = probabilities(scores.component_logits / np.float32(temperature))[0]
+            logits = scores.logits[:, generator.choice(components, count, p=likely / likely.sum())].swapaxes(0, 1)
+        noise = generator.gumbel(size=(count, *scores.logits[:, 0].shape)).astype(np.float32)
         sampled = (logits / np.float32(temperature) + noise).argmax(axis=2)
         orders = np.full((count, SATELLITES), NOOP, np.int64)
-        orders[:, has_choice[0]] = sampled
-        likelihoods = probabilities(logits)[np.arange(len(logits)), sampled]
-        return orders, np.log(np.maximum(likelihoods, np.finfo(np.float32).tiny)).sum(axis=1)
+        orders[:, scores.has_choice[0]] = sampled
+        return orders, joint_log_probs(scores, orders, np.float32)
 
     def value(self, observations: NDArray[np.int16]) -> NDArray[np.float32]:
         """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, model_validator
 
+from geo_patrol.agents.policy import MAX_COMPONENTS
 from geo_patrol.agents.protocol import Agent
 from geo_patrol.base.errors import ConfigError, GeoPatrolError, suggest
 from geo_patrol.base.files import expand_user
@@ -55,6 +56,13 @@ class TrainingConfig(BaseModel):
     initial_policy: str | None = Field(
         None, description="policy to start from, such as base or a file; default random weights"
     )
+    num_components: StrictInt = Field(
+        1,
+        ge=1,
+        le=MAX_COMPONENTS,
+        description="products over satellites that the policy mixes, so that the orders of its satellites can depend on each "
+        "other; a policy to start from has as many, or one",
+    )
 
     config: tuple[ConfigSource, ...] = Field(
         ("geo_patrol",),
@@ -96,7 +104,13 @@ class TrainingConfig(BaseModel):
         0.0,
         ge=0,
         le=10,
-        description="coefficient of the KL divergence from the policy with averaged weights, the magnet",
+        description="coefficient of the KL divergence from the magnet: the policy with averaged weights, or an earlier one",
+    )
+    magnet_interval: StrictInt | None = Field(
+        None,
+        ge=1,
+        description="environment steps after which the policy becomes the magnet, which stands still until then; by default "
+        "the magnet is the policy with averaged weights",
     )
     average_step_size: float = Field(
         0.05,
@@ -172,6 +186,16 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
         "learning_rate": 5e-4,
         "gae_lambda": 0.95,
     },
+    "nashpg": {
+        **_SELF_PLAY,
+        "magnet_coef": 0.2,
+        "magnet_interval": 4_000_000,
+        "ent_coef": 0.05,
+        "anneal_ent_coef": False,
+        "learning_rate": 3e-4,
+        "gae_lambda": 0.95,
+        "gamma": 1.0,
+    },
     "entropy": {
         **_SELF_PLAY,
         "ent_coef": 0.05,
@@ -182,8 +206,10 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """``league``: PPO against scripts and past policies, with a tenth of self-play. ``self-play``: PPO against itself alone.
-``mmd``: the same with the averaged weights as a magnet, magnetic mirror descent (Sokota et al., arXiv 2206.05825). ``entropy``: self-play with a
-strong entropy bonus that stays, small clipping and learning rate (Rudolph et al., arXiv 2502.08938)."""
+``mmd``: the same with the averaged weights as a magnet, magnetic mirror descent (Sokota et al., arXiv 2206.05825).
+``nashpg``: the same with a magnet that stands still for 4 million steps and an entropy bonus that stays, with the figures of
+NashPG (arXiv 2510.18183). ``entropy``: self-play with a strong entropy bonus that stays, small clipping and learning rate
+(Rudolph et al., arXiv 2502.08938)."""
 
 
 def configure(method: str = "league", **settings: Any) -> TrainingConfig:
@@ -239,6 +265,7 @@ def _argument_type(name: str, default: Any) -> dict[str, Any]:
     types: dict[str, Any] = {
         "out": _path,
         "total_timesteps": int,
+        "magnet_interval": int,
         "initial_policy": str,
         "eval_config": str,
         "opponent_weights": float,

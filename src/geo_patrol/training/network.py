@@ -1,7 +1,7 @@
 """The policy's network in PyTorch: the same function as ``geo_patrol.agents.policy`` computes in NumPy."""
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,6 +18,39 @@ from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 _ILLEGAL_LOGIT = -1e9
 
 assert (SHOOT, GUARD) == (policy.SIMPLE_ORDERS - 1, ORDERS - 1), "forward puts the logits of attacks between these"
+
+
+class Scores(NamedTuple):
+    """What the network says of n positions."""
+
+    choices: Tensor
+    """Indices into (n * 11) of the satellites with a choice."""
+    logits: Tensor
+    """(choices, k, 28), of their orders by each component of the policy."""
+    component_logits: Tensor
+    """(n, k), of the components."""
+    values: Tensor
+    """(n,)."""
+
+    def given(self, actions: Tensor) -> Tensor:
+        """Return the logits of each satellite's order given those of the satellites before it, (choices, 28).
+
+        By the chain rule, the log-probabilities of the orders of a joint action, (n, 11), add up to its own, over all
+        components that it may have been drawn from. So the satellites of a mixture can be treated one by one, as if they
+        chose in turn; those of a single component are independent, and nothing depends on the actions.
+        """
+        components = self.component_logits.shape[1]
+        if components == 1:
+            return self.logits[:, 0]
+        log_probs = functional.log_softmax(self.logits, 2)
+        index = actions.view(-1)[self.choices][:, None, None].expand(-1, components, 1)
+        chosen = log_probs.new_zeros(actions.numel(), components)
+        chosen = chosen.index_copy(0, self.choices, log_probs.gather(2, index)[:, :, 0]).view(
+            *actions.shape, components
+        )
+        before = chosen.cumsum(1) - chosen
+        posterior = functional.log_softmax(self.component_logits[:, None] + before, 2)
+        return torch.logsumexp(posterior.flatten(0, 1)[self.choices][:, :, None] + log_probs, 1)
 
 
 class PolicyNetwork(nn.Module):
@@ -42,15 +75,12 @@ class PolicyNetwork(nn.Module):
         self.register_buffer("fleets", torch.tensor(policy.FLEETS))
         self.register_buffer("numbers", torch.eye(SATELLITES))
 
-    def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, observations: Tensor, masks: Tensor) -> Scores:
         """Evaluate positions.
 
         Args:
             observations: (n, 249) int16, in the encoding "tokens".
             masks: (n, 11, 28) bool, True where an order is legal.
-
-        Returns:
-            Indices into (n * 11) of the satellites with a choice; their logits, (choices, 28); values, (n,).
         """
         w = self.w
         sectors, own, enemy, context = self._encode(observations)
@@ -60,14 +90,24 @@ class PolicyNetwork(nn.Module):
         places = rows * own.shape[1] + numbers
         deciding = own.flatten(0, 1).index_select(0, places)
         order_context = torch.addmm(w["order_bias"], context, w["order_context"]).index_select(0, rows)
-        hidden = functional.relu(torch.addmm(order_context, deciding, w["order"]))
-        simple = hidden @ w["simple"] + w["simple_bias"]
+        hidden = torch.addmm(order_context, deciding, w["order"])
+        component_logits = context.new_zeros(len(context), 1)
         is_same_sector = sectors[rows, numbers, None] == sectors[rows, SATELLITES:]
-        attacks = self._attack_logits(places, own.shape[1], enemy, hidden, is_same_sector)
+        components, own_count = 1, own.shape[1]
+        if "component" in w:
+            component_logits = torch.addmm(w["mixing_bias"], context, w["mixing"])
+            components = component_logits.shape[1]
+            # A row for each component of a satellite, as if it were a satellite of its own.
+            hidden = (hidden[:, None] + w["component"]).flatten(0, 1)
+            places = (places[:, None] * components + torch.arange(components, device=places.device)).flatten()
+            is_same_sector = is_same_sector.repeat_interleave(components, 0)
+        hidden = functional.relu(hidden)
+        simple = hidden @ w["simple"] + w["simple_bias"]
+        attacks = self._attack_logits(places, own_count * components, enemy, hidden, is_same_sector)
         last = policy.SIMPLE_ORDERS - 1
         logits = torch.cat([simple[:, :last], attacks.reshape(-1, policy.ATTACKS * SATELLITES), simple[:, last:]], 1)
-        logits = logits.masked_fill(~masks.view(-1, ORDERS)[choices], _ILLEGAL_LOGIT)
-        return choices, logits, self._value(context)
+        logits = logits.view(-1, components, ORDERS).masked_fill(~masks.view(-1, 1, ORDERS)[choices], _ILLEGAL_LOGIT)
+        return Scores(choices, logits, component_logits, self._value(context))
 
     def values(self, observations: Tensor) -> Tensor:
         """Return the values of positions, (n,), without the logits."""
@@ -146,17 +186,26 @@ def sample_actions(network: PolicyNetwork, observations: Tensor, masks: Tensor) 
         masks: (n, 11, 28) bool, on the network's device.
 
     Returns:
-        Actions, (n, 11); log-probabilities of each satellite's order, (n, 11), 0 where it has no choice; values, (n,).
+        Actions, (n, 11); log-probabilities of each satellite's order given those before it, (n, 11), 0 where it has no
+        choice; values, (n,).
     """
     with torch.no_grad():
-        choices, logits, values = network(observations, masks)
-        orders = (logits - torch.empty_like(logits).exponential_().log_()).argmax(1)  # Gumbel-max trick
-        chosen_log_probs = functional.log_softmax(logits, 1).gather(1, orders[:, None])[:, 0]
-        actions = orders.new_zeros(masks.shape[:2])
+        scores = network(observations, masks)
+        choices, logits = scores.choices, scores.logits[:, 0]
+        if scores.logits.shape[1] > 1:
+            drawn = _sample(scores.component_logits)[choices // SATELLITES]
+            logits = scores.logits[torch.arange(len(drawn), device=drawn.device), drawn]
+        actions = choices.new_zeros(masks.shape[:2])
+        actions.view(-1)[choices] = orders = _sample(logits)
         log_probs = logits.new_zeros(masks.shape[:2])
-        actions.view(-1)[choices] = orders
-        log_probs.view(-1)[choices] = chosen_log_probs
-    return actions, log_probs, values
+        all_log_probs = functional.log_softmax(scores.given(actions), 1)
+        log_probs.view(-1)[choices] = all_log_probs.gather(1, orders[:, None])[:, 0]
+    return actions, log_probs, scores.values
+
+
+def _sample(logits: Tensor) -> Tensor:
+    """Sample a column of each row, (n,), by the Gumbel-max trick."""
+    return (logits - torch.empty_like(logits).exponential_().log_()).argmax(1)
 
 
 class TrainingAgent(StatelessAgent):

@@ -1,11 +1,13 @@
 """Proximal policy optimisation (Schulman et al., 2017) with generalised advantage estimation (Schulman et al., 2016).
 
 The probability ratio is clipped for each satellite's order by itself: that of a joint action of eleven orders would be
-clipped nearly always.
+clipped nearly always. Where satellites depend on each other, the ratio is that of an order given those of the satellites
+before it; entropy and divergence of joint actions, too, are sums of those of single orders, by the chain rule.
 
-A magnet, here the policy with averaged weights, makes this an approximation of magnetic mirror descent (Sokota et al., "A unified approach to reinforcement
-learning, quantal response equilibria, and two-player zero-sum games", 2022): a policy from which the divergence costs, and
-which follows slowly. Self-play that would go round in circles without it spirals into an equilibrium.
+A magnet, a policy from which the divergence costs, makes this an approximation of magnetic mirror descent (Sokota et al., "A unified approach to reinforcement
+learning, quantal response equilibria, and two-player zero-sum games", 2022). Self-play that would go round in circles without it spirals into an equilibrium.
+It is either the policy with averaged weights, which follows slowly, or an earlier policy that stands still for many steps
+and is then renewed, as in NashPG (arXiv 2510.18183).
 """
 
 from typing import NamedTuple
@@ -103,12 +105,14 @@ def update_policy(
     for _ in range(config.update_epochs):
         for indices in torch.randperm(len(batch.returns)).tensor_split(config.num_minibatches):
             minibatch = Transitions(*(column[indices.to(network.device)] for column in batch))
-            output = network(minibatch.observations, minibatch.masks)
+            scores = network(minibatch.observations, minibatch.masks)
+            logits = scores.given(minibatch.actions)
+            output = scores.choices, logits, scores.values
             loss, minibatch_metrics = ppo_loss(output, minibatch, config.clip_coef, config.vf_coef, ent_coef)
             if magnet is not None:
                 with torch.no_grad():
-                    magnet_logits = magnet(minibatch.observations, minibatch.masks)[1]
-                divergence = mean_divergence(output[1], magnet_logits)
+                    magnet_logits = magnet(minibatch.observations, minibatch.masks).given(minibatch.actions)
+                divergence = mean_divergence(logits, magnet_logits)
                 loss = loss + config.magnet_coef * divergence
                 minibatch_metrics["magnet_kl"] = divergence.item()
             optimizer.zero_grad(set_to_none=True)
@@ -123,7 +127,16 @@ def update_policy(
 def ppo_loss(
     output: tuple[Tensor, Tensor, Tensor], batch: Transitions, clip_coef: float, vf_coef: float, ent_coef: float
 ) -> tuple[Tensor, dict[str, float]]:
-    """Return the loss of a minibatch, and its metrics; ``output`` is what the network returns for it."""
+    """Return the loss of a minibatch, and its metrics.
+
+    Args:
+        output: indices of the satellites with a choice, the logits of their orders, as ``Scores.given`` returns them, and the
+            values of the positions.
+        batch: the minibatch.
+        clip_coef: as in ``TrainingConfig``.
+        vf_coef: likewise.
+        ent_coef: likewise.
+    """
     choices, logits, values = output
     all_log_probs = functional.log_softmax(logits, 1)
     orders = batch.actions.view(-1)[choices]

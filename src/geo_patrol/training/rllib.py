@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.networks import NetworkAgent, RLlibNetwork
-from geo_patrol.agents.policy import PolicyAgent, Widths, initial_weights, shapes
+from geo_patrol.agents.policy import PolicyAgent, Widths, initial_weights, shapes, widths_of
 from geo_patrol.agents.protocol import Agent
-from geo_patrol.base.errors import optional_import
+from geo_patrol.base.errors import PolicyError, optional_import
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import ORDERS
 from geo_patrol.evaluation.match import play_match
@@ -76,6 +76,10 @@ class PolicyModule(TorchRLModule, ValueFunctionAPI):
             weights = initial_weights(shapes(Widths()), np.random.default_rng(self.model_config.get("seed", 0)))
         else:
             weights = dict(PolicyAgent(policy).weights)
+        if widths_of(weights).components > 1:
+            raise PolicyError(
+                f"initial_policy = {policy!r}: RLlib trains policies of one component, and it has several"
+            )
         self.network = PolicyNetwork(weights)
         self.action_dist_cls = RLlibOrderDistribution
 
@@ -85,14 +89,14 @@ class PolicyModule(TorchRLModule, ValueFunctionAPI):
 
     def _forward_inference(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         observations, masks = _read(batch)
-        choices, logits, _values = self.network(observations, masks)
-        all_logits = logits.new_zeros(masks.shape).masked_fill_(~masks, -1e9)
-        all_logits.view(-1, ORDERS)[choices] = logits
+        scores = self.network(observations, masks)
+        all_logits = scores.logits.new_zeros(masks.shape).masked_fill_(~masks, -1e9)
+        all_logits.view(-1, ORDERS)[scores.choices] = scores.logits[:, 0]
         return {Columns.ACTION_DIST_INPUTS: all_logits.flatten(1)}
 
     def _forward_train(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
-        choices, logits, values = self.network(*_read(batch))
-        return {"choices": choices, "logits": logits, "values": values}
+        scores = self.network(*_read(batch))
+        return {"choices": scores.choices, "logits": scores.logits[:, 0], "values": scores.values}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:  # noqa: ARG002 - RLlib's
         """Return the values of observations, (n,)."""

@@ -17,7 +17,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geo_patrol.agents.files import local_name
-from geo_patrol.agents.policy import SUFFIX, PolicyAgent, Widths, initial_weights, shapes, write_weights
+from geo_patrol.agents.policy import (
+    SUFFIX,
+    PolicyAgent,
+    Weights,
+    Widths,
+    check_weights,
+    initial_weights,
+    shapes,
+    widths_of,
+    write_weights,
+)
 from geo_patrol.agents.protocol import Agent, agent_name, is_stateless
 from geo_patrol.agents.registry import as_agent
 from geo_patrol.base.errors import ConfigError, GeoPatrolError, PolicyError, show
@@ -87,7 +97,7 @@ def write_curve(path: Path, curve: Sequence[Evaluation]) -> None:
         writer.writerows(rows)
 
 
-FORMAT = "geo_patrol checkpoint 4"
+FORMAT = "geo_patrol checkpoint 5"
 CHECKPOINT = "checkpoint.pt"
 POLICY = "policy.safetensors"
 AVERAGE = "-average"
@@ -104,6 +114,8 @@ class TrainingState:
     """One for each configuration, in the order of the environments."""
     average: PolicyNetwork
     """The exponential moving average of the network's weights; it is less exploitable than they are."""
+    magnet: PolicyNetwork
+    """From which the divergence costs: the average, or the network as it was when the magnet was last renewed."""
     global_step: int = 0
     minutes: float = 0.0
     curve: list[Evaluation] = field(default_factory=list)
@@ -113,13 +125,23 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     """Return the state that a run starts from, and seed PyTorch's random stream."""
     torch.manual_seed(config.seed)
     rng = np.random.default_rng(config.seed)
-    random_weights = initial_weights(shapes(Widths()), rng)
-    policy = config.initial_policy
-    weights = random_weights if policy is None else PolicyAgent(local_name(policy)).weights_for(config.game_configs)
+    weights: Weights = initial_weights(shapes(Widths(components=config.num_components)), rng)
+    if config.initial_policy is not None:
+        known = PolicyAgent(local_name(config.initial_policy)).weights_for(config.game_configs)
+        new = weights.keys() - known.keys() if widths_of(known).components == 1 else set()
+        weights = {**known, **{name: weights[name] for name in sorted(new)}}
+        if widths_of(weights).components != config.num_components:
+            raise ConfigError(
+                f"num_components must be {widths_of(weights).components}, as many as {config.initial_policy!r} has, got "
+                f"{config.num_components}"
+            )
+        check_weights(weights, config.initial_policy)
     network = PolicyNetwork(weights).to(device)
     has_fused = device.type in ("cpu", "cuda")
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
-    return TrainingState(network, optimizer, make_leagues(config, rng), deepcopy(network))
+    average = deepcopy(network)
+    magnet = average if config.magnet_interval is None else deepcopy(network)
+    return TrainingState(network, optimizer, make_leagues(config, rng), average, magnet)
 
 
 def save(state: TrainingState, config: TrainingConfig) -> None:
@@ -130,6 +152,7 @@ def save(state: TrainingState, config: TrainingConfig) -> None:
         "network": state.network.state_dict(),
         "optimizer": state.optimizer.state_dict(),
         "average": state.average.state_dict(),
+        "magnet": state.magnet.state_dict(),
         "past_policies": {name: agent.network.state_dict() for name, agent in past_policies.items()},
         "results": [{name: list(results) for name, results in league.results.items()} for league in state.leagues],
         "global_step": state.global_step,
@@ -180,6 +203,7 @@ def restore(state: TrainingState, path: Path) -> None:
     state.network.load_state_dict(content["network"])
     state.optimizer.load_state_dict(content["optimizer"])
     state.average.load_state_dict(content["average"])
+    state.magnet.load_state_dict(content["magnet"])
     state.global_step, state.minutes = content["global_step"], content["minutes"]
     state.curve = [Evaluation.from_row(row) for row in content["curve"]]
     torch.set_rng_state(content["rng_state"].cpu())
@@ -357,10 +381,14 @@ class Trainer:
         for group in state.optimizer.param_groups:
             group["lr"] = learning_rate
         ent_coef = config.ent_coef * (anneal if config.anneal_ent_coef else 1)
-        magnet = state.average if config.magnet_coef else None
+        magnet = state.magnet if config.magnet_coef else None
         losses = update_policy(state.network, state.optimizer, self.rollout, config, ent_coef, magnet)
         move_average(state.average, state.network, config.average_step_size)
+        before = state.global_step
         state.global_step += self.rollout.rewards.numel()
+        interval = config.magnet_interval
+        if interval is not None and state.global_step // interval > before // interval:
+            state.magnet.load_state_dict(state.network.state_dict())
         return {"charts/learning_rate": learning_rate, **{f"losses/{name}": loss for name, loss in losses.items()}}
 
     def _train(self, bar: Progress, scalars: ScalarWriter) -> None:
