@@ -259,6 +259,10 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         (tmp_path / GAMES).write_bytes(json.dumps(record | damage).encode() + b"\n" + b"".join(rest))
         with pytest.raises(FolderError, match="is damaged in line 1"):
             play_study(SMALL, folder=tmp_path)
+    columns = {name: value[:2] for name, value in record.items() if name not in ("block", "failures", "curve")}
+    (tmp_path / GAMES).write_bytes(json.dumps(record | columns).encode() + b"\n" + b"".join(rest))
+    with pytest.raises(FolderError, match=r"is damaged: block .* has 2 games instead of 10: delete its line"):
+        play_study(SMALL, folder=tmp_path)
     with pytest.raises(FolderError, match="holds no study"):
         read_study(tmp_path / "nothing")
 

@@ -28,7 +28,16 @@ from geo_patrol.base.files import atomic_write
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config
 from geo_patrol.config.toml_files import parse_overrides
-from geo_patrol.evaluation.campaign import Campaign, FolderError, Journal, digest_files, read_plan, read_seed, warm_up
+from geo_patrol.evaluation.campaign import (
+    GAMES,
+    Campaign,
+    FolderError,
+    Journal,
+    digest_files,
+    read_plan,
+    read_seed,
+    warm_up,
+)
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves
 from geo_patrol.evaluation.executors import WorkerOptions, check_processes
 from geo_patrol.evaluation.match import check_games
@@ -182,6 +191,12 @@ class _Player:
                 self._most[place] = max(self._most.get(place, 0), games)
         blocks = {block.key: block for request in requests for block in self.blocks(request)}
         self._asked |= {key: block.games for key, block in blocks.items()}
+        for key, block in blocks.items():
+            if key in self._played and len(self._played[key].games) != block.games:
+                count = len(self._played[key].games)
+                raise FolderError(
+                    f"{GAMES} is damaged: block {key} has {count} games instead of {block.games}: delete its line to play them again"
+                )
         missing = [block for key, block in blocks.items() if key not in self._played]
         if missing:
             self._play(missing, remaining)
