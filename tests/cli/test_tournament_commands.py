@@ -113,7 +113,7 @@ class Idle:
         (("sprt", "BOT", "idle", "--max-games", 2), 1),
         (("match", "BOT", "idle", "--games", 2), 1),
         (("sweep", "--agents", "BOT", "idle", "--vary", "turn_limit=1,2", "--games", 2), 4),
-        (("study", "worth", "--agents", "BOT idle", "--change", "turn_limit=2", "--games", 2), 4),
+        (("study", "worth", "--agents", "BOT idle", "--change", "turn_limit=2", "--games", 2), 2),
     ],
 )
 def test_agents_of_users_are_started_once(command, chunks, tmp_path):
