@@ -10,7 +10,7 @@ that nobody plays, scenarios of thousands of wrong keys and forty tables against
 the lesson as fast as they can, and guess secrets.
 
 The server must answer each connection that stays open, log nothing,
-answer no request with a status of 500 or more, and use no more memory than all that it may hold takes. Every game must be the one that ``geo-patrol replay --check`` expects from its seed and orders, and no phase of the games of a witness, against a
+answer no request with a status of 500 or more, and use no more memory than all that it may hold takes. Every game must be the one that ``geo-patrol verify`` expects from its seed and orders, and no phase of the games of a witness, against a
 person and against a cheap agent, may take longer than ``--max-wait``. A violation ends the run with exit status 1.
 """
 

@@ -2,7 +2,6 @@
 
 import functools
 import gzip
-import io
 import json
 import multiprocessing
 import os
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from replay_files import short_game, write_lines
-from rich.console import Console
 from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
@@ -24,7 +22,6 @@ from geo_patrol.base.files import read_limited
 from geo_patrol.cli.app import app
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.replays import ReplayReader
-from geo_patrol.replays.verify import check_file
 from geo_patrol.solving import read_solution
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
@@ -175,24 +172,44 @@ ENGAGEMENTS = json.loads((Path(__file__).parent / "data" / "reference_odds.json"
 @pytest.mark.parametrize(
     ("segments", "message"),
     [
-        ([(b"\n", 60_000_000)], "more than 10,000 empty lines"),
-        ([(b"{}\n", 20_000_000)], "100 faults: the rest is not checked"),
-        ([(b"[", 5_000_000)], "line 1 is longer than 4,194,304 bytes"),
-        ([(b"[" * 1000, 4_000)], "not JSON"),
-        ([(b"[{},\n", 1), (b"{},\n", 5_000_000)], "more than 4,194,304 characters"),
-        ([(json.dumps(ENGAGEMENTS * 3).encode(), 1)], "more than 2,000,000 draws in a file"),
+        ([(b"\n", 60_000_000)], "no phase of a game in 10,000 lines"),
+        ([(b"{}\n", 20_000_000)], "line 1: type must be 'game', 'phase' or 'end', got None"),
+        ([(b"[", 5_000_000)], "line 1 is longer than 262,144 bytes"),
+        ([(json.dumps(ENGAGEMENTS).encode(), 1)], "line 1 must be an object"),
     ],
-    ids=["empty lines", "faults", "long line", "nesting", "list", "draws"],
+    ids=["empty lines", "faults", "long line", "odds"],
 )
-def test_verify_gives_up_on_hostile_recordings(segments, message, tmp_path, capsys):
-    path = packed(tmp_path / "games.jsonl.gz", *segments)
+def test_verify_gives_up_on_hostile_games(segments, message, tmp_path):
+    assert_refused(packed(tmp_path / "games.jsonl.gz", *segments), message)
+
+
+def assert_refused(path, message):
+    """Check that a file is refused, without much memory."""
     tracemalloc.start()
     try:
-        assert not check_file(path, Console(file=io.StringIO()))
+        ran = CliRunner().invoke(app, ["verify", str(path)])
         assert tracemalloc.get_traced_memory()[1] < 200 << 20
     finally:
         tracemalloc.stop()
-    assert message in capsys.readouterr().out
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert message in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[" * 5_000_000, "larger than 1,048,576 bytes"),
+        (b"[" * 1_000_000, "invalid JSON: recursion limit exceeded"),
+        (b"[{}" + b",{}" * 300_000 + b"]", "0.name is missing"),
+        (b"[{" + b",".join(b'"%d":1' % number for number in range(90_000)) + b"}]", "0.name is missing"),
+        (json.dumps(ENGAGEMENTS * 3).encode(), "more than 2,000,000 draws in a file"),
+    ],
+    ids=["large", "nesting", "engagements", "keys", "draws"],
+)
+def test_verify_gives_up_on_hostile_odds(content, message, tmp_path):
+    path = tmp_path / "odds.json"
+    path.write_bytes(content)
+    assert_refused(path, message)
 
 
 CONFIG = json.dumps(load_config("duel", {"turn_limit": 1}).to_dict())

@@ -31,6 +31,10 @@ def run(*arguments):
     return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, ["replay", *map(str, arguments)])
 
 
+def verify(path):
+    return CliRunner().invoke(app, ["verify", str(path)])
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     path = tmp_path_factory.mktemp("played") / "games.jsonl"
@@ -81,10 +85,10 @@ def test_a_tampered_game_is_shown_up_to_where_it_leaves_the_rules(tampered):
     assert "Not played to its end: turn 2, movement" in ran.stdout
 
 
-def test_check_plays_all_games(played, tampered):
-    ran = run(played, "--check")
+def test_verify_plays_all_games(played, tampered):
+    ran = verify(played)
     assert (ran.exit_code, ran.stdout) == (0, f"{played}: 4 of 4 games agree with the rules\n")
-    ran = run(tampered, "--check")
+    ran = verify(tampered)
     assert ran.exit_code == 1
     assert ran.stdout.startswith(f"{tampered}: 3 of 4 games agree with the rules\n  first difference: game 1, turn 2")
 
@@ -92,16 +96,19 @@ def test_check_plays_all_games(played, tampered):
 def test_damage_is_reported_and_the_rest_is_shown(played, tmp_path):
     path = tmp_path / "cut.jsonl"
     path.write_bytes(played.read_bytes()[:-200])
-    ran = run(path, "--check")
-    assert ran.exit_code == 1
-    assert re.fullmatch(rf"geo-patrol: {path}: line \d+ is cut short\n", ran.stderr)
-    assert "4 of 4 games agree" in ran.stdout
+    damage = rf"geo-patrol: {path}: line \d+ is cut short\n"
+    ran = verify(path)
+    assert (ran.exit_code, ran.stdout) == (1, f"{path}: 3 of 4 games agree with the rules\n")
+    assert re.fullmatch(damage, ran.stderr)
+    ran = run(path, "--text", "--game", 3)
+    assert (ran.exit_code, "Turn 1 -" in ran.stdout) == (1, True)
+    assert re.fullmatch(damage, ran.stderr)
 
 
 def test_csv_has_a_row_for_every_game(played, tmp_path):
     target = tmp_path / "games.csv"
     ran = run(played, "--csv", target)
-    assert (ran.exit_code, ran.stdout) == (0, f"{played}: 4 of 4 games agree with the rules\n")
+    assert (ran.exit_code, ran.stdout) == (0, f"written: {target}, 4 games\n")
     rows = list(csv.DictReader(io.StringIO(target.read_text())))
     for row, replay in zip(rows, ReplayReader(played), strict=True):
         assert (row["alpha"], row["bravo"], row["status"]) == (*replay.agents, "finished")
@@ -146,6 +153,16 @@ def test_csv_of_phases_and_of_engagements(played, tmp_path):
     assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: --rows phases needs --csv FILE\n")
 
 
+def test_csv_names_games_that_do_not_follow_the_rules(tampered, tmp_path):
+    target = tmp_path / "games.csv"
+    ran = run(tampered, "--csv", target)
+    assert (ran.exit_code, ran.stdout) == (1, f"written: {target}, 4 games\n")
+    assert ran.stderr.startswith(
+        "geo-patrol: 1 game against the rules, the first: game 1, turn 2, movement: after.fuel"
+    )
+    assert [row["status"] for row in csv.DictReader(io.StringIO(target.read_text()))].count("disagrees") == 1
+
+
 def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
     path = tmp_path / "games.jsonl"
     path.write_text(played.read_text().replace('"scripted"', '"=HYPERLINK(1)"'))
@@ -155,7 +172,7 @@ def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
 def test_games_with_hidden_enemies_are_checked_and_listed(tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("random", "idle", config="geo_patrol_hidden", games=2, seed=1, save=path)
-    assert run(path, "--check").stdout == f"{path}: 2 of 2 games agree with the rules\n"
+    assert verify(path).stdout == f"{path}: 2 of 2 games agree with the rules\n"
     rows = list(csv.DictReader(io.StringIO(run(path, "--csv", "-").stdout)))
     assert [row["alpha.sensor_range"] for row in rows] == [str(load_config("geo_patrol_hidden").alpha.sensor_range)] * 2
 
@@ -270,18 +287,18 @@ def test_a_page_holds_all_games_or_one(played, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
 def test_one_command_writes_all_that_it_is_asked_for(played, tmp_path):
     page, table, picture = (tmp_path / name for name in ("game.html", "games.csv", "end.svg"))
-    ran = run(played, "--html", page, "--svg", "end", "-o", picture, "--csv", table, "--text", "--check")
+    ran = run(played, "--html", page, "--svg", "end", "-o", picture, "--csv", table, "--text")
     assert ran.exit_code == 0
     assert all(path.stat().st_size > 0 for path in (page, table, picture))
     assert f"written: {picture}\n" in ran.stdout
     assert "GAME 0 of" in ran.stdout
-    assert "games agree with the rules" in ran.stdout
+    assert f"written: {table}, 4 games\n" in ran.stdout
 
 
 def test_faults_are_named_once_whatever_is_asked_for(played, tmp_path):
     damaged = tmp_path / "damaged.jsonl"
     damaged.write_text(f"{played.read_text()}{{\n")
-    ran = run(damaged, "--html", tmp_path / "page.html", "--check")
+    ran = run(damaged, "--html", tmp_path / "page.html", "--csv", tmp_path / "games.csv")
     assert ran.exit_code == 1
     assert ran.stderr.count("not JSON") == 1
 
@@ -429,7 +446,7 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
     replay = read_replay(path)
     assert replay.agents == ("scripted", "random")
     assert len(replay.phases) == 3
-    assert run(path, "--check").exit_code == 0
+    assert verify(path).exit_code == 0
 
 
 def test_games_that_cannot_be_resumed(played, tmp_path):

@@ -14,7 +14,7 @@ from geo_patrol.engine.engagement import enact_engagements, pay_for_engagements,
 from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.state import make_outcomes
 from geo_patrol.game.notation import order_codes
-from geo_patrol.replays.verify import survival
+from geo_patrol.replays.odds import survival
 
 DRAWS = 200_000
 POSITIONS = 3_000

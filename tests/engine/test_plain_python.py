@@ -13,7 +13,7 @@ import json
 import numpy as np
 from geo_patrol import Game, make_agent
 from geo_patrol.base.validation import parse_model
-from geo_patrol.replays.verify import PublishedOdds, count_outcomes
+from geo_patrol.replays.odds import PublishedOdds, count_outcomes
 
 rich = dict([("both.patrols.fuel", 10000), ("both.patrols.weight", 1), ("both.points.win", 1000000)])
 with open(DATA) as file:

@@ -4,28 +4,20 @@ import copy
 import gzip
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
+from typer.testing import CliRunner
 
 from geo_patrol import ConfigError, RecordingError
 from geo_patrol.base.validation import parse_model
+from geo_patrol.cli.app import app
+from geo_patrol.game.notation import PHASES
 from geo_patrol.replays import ReplayReader, check
-from geo_patrol.replays.published import PublishedGame
-from geo_patrol.replays.verify import (
-    PublishedOdds,
-    check_file,
-    check_game,
-    check_odds,
-    count_outcomes,
-    homogeneity,
-    survival,
-    verify,
-)
+from geo_patrol.replays.odds import PublishedOdds, check_odds, count_outcomes, homogeneity, survival
+from geo_patrol.replays.published import PublishedGame, read_published
 
 DATA = Path(__file__).parents[1] / "data"
 GAMES, ODDS = DATA / "reference_games.jsonl.gz", DATA / "reference_odds.json"
@@ -40,24 +32,20 @@ def test_games_of_a_seed_play_as_they_were_recorded():
     assert [len(replay.phases) for replay in replays] == [2 * replay.end.turns for replay in replays]
 
 
-def run(*paths):
-    return subprocess.run(
-        [sys.executable, "-m", "geo_patrol.replays.verify", *map(str, paths)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def status(capsys, *paths):
-    """Run the command in this process; return its exit status and what it prints."""
-    with pytest.raises(SystemExit) as end:
-        verify(list(paths))
-    return end.value.code, capsys.readouterr().out
+def verify(*paths):
+    """Run the command; return its exit status, what it prints, and what it says on standard error."""
+    ran = CliRunner().invoke(app, ["verify", *map(str, paths)])
+    return ran.exit_code, ran.stdout, ran.stderr
 
 
 def find_difference(game):
-    return check_game(parse_model(PublishedGame, game, "line 1"))
+    replay = read_published(parse_model(PublishedGame, game, "line 1"))
+    return check(replay) or replay.fault
+
+
+def place(number):
+    """Return how the place of a recorded phase is named: three phases are a turn."""
+    return f"game 0, turn {number // 3 + 1}, {PHASES[number % 3]}"
 
 
 @pytest.fixture
@@ -91,9 +79,9 @@ def test_recorded_odds_agree(recorded):
 
 
 def test_command_says_how_many_agree():
-    result = run(GAMES, ODDS)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == f"{GAMES}: 300 of 300 agree\n{ODDS}: 4 of 4 agree\n"
+    code, out, err = verify(GAMES, ODDS)
+    assert (code, err) == (0, "")
+    assert out == (f"{GAMES}: 300 of 300 games agree with the rules\n{ODDS}: 4 of 4 engagements agree with the rules\n")
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 10, 31, 60])
@@ -126,16 +114,13 @@ def test_tampered_fuel(game):
     game["phases"][4]["after"]["fuel"][1][3] += 1
     value = game["phases"][4]["after"]["fuel"][1][3]
     fault = find_difference(game)
-    phase = game["phases"][4]["phase"]
-    assert fault == f"phase 4 ({phase}): after.fuel of bravo P3: recorded {value}, replayed {int(value) - 1}"
+    assert fault == f"{place(4)}: after.fuel of bravo P3: recorded {value}, replayed {int(value) - 1}"
 
 
 def test_tampered_score(game):
     game["phases"][2]["after"]["score"][0] += 1
     value = game["phases"][2]["after"]["score"][0]
-    assert (
-        find_difference(game) == f"phase 2 (drift): after.score of alpha: recorded {value}, replayed {int(value) - 1}"
-    )
+    assert find_difference(game) == f"{place(2)}: after.score of alpha: recorded {value}, replayed {int(value) - 1}"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +132,7 @@ def test_tampered_initial_position(game, field, name):
         values[0] += 1
     else:
         values[0][0] += 1
-    assert re.match(rf"initial: {name}: recorded \d+\.0, replayed \d+$", find_difference(game))
+    assert re.match(rf"game 0, turn 1, start: {name}: recorded \d+\.0, replayed \d+$", find_difference(game))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +141,7 @@ def test_tampered_initial_position(game, field, name):
 )
 def test_tampered_course(game, field, value, message):
     game["phases"][0]["after"][field] = value
-    assert find_difference(game) == f"phase 0 (movement): after.{message}"
+    assert find_difference(game) == f"{place(0)}: after.{message}"
 
 
 def test_tampered_phase(game):
@@ -181,7 +166,7 @@ def test_tampered_success(action):
         phase["outcomes"][index]["success"] ^= True
         fault = find_difference(game)
         assert fault is not None
-        assert fault.startswith(f"phase {number} (engagement): ")
+        assert fault.startswith(f"{place(number)}: ")
         return
     raise AssertionError
 
@@ -191,29 +176,27 @@ def test_tampered_probability(game, action):
     phase, number, index = first_engagement(game, action)
     truth = phase["outcomes"][index]["probability"]
     phase["outcomes"][index]["probability"] = 0.123
-    assert find_difference(game) == (
-        f"phase {number} (engagement): outcomes.{index}.probability: recorded 0.123, replayed {truth}"
-    )
+    assert find_difference(game) == (f"{place(number)}: outcomes.{index}.probability: recorded 0.123, replayed {truth}")
 
 
 def test_tampered_target(game):
     phase, number, index = first_engagement(game, "shoot")
     target = phase["outcomes"][index]["target"]
     target[1] = (target[1] + 1) % 11
-    assert find_difference(game).startswith(f"phase {number} (engagement): outcomes.{index}.target: recorded ")
+    assert find_difference(game).startswith(f"{place(number)}: outcomes.{index}.target: recorded ")
 
 
 @pytest.mark.parametrize("action", ["collide", "shoot", "guard"])
 def test_missing_outcome(game, action):
     phase, number, index = first_engagement(game, action)
     del phase["outcomes"][index]
-    assert re.match(rf"phase {number} \(engagement\): (outcomes\.\d+\.|number of outcomes)", find_difference(game))
+    assert re.match(rf"{place(number)}: (outcomes\.\d+\.|number of outcomes)", find_difference(game))
 
 
 def test_repeated_outcome(game):
     phase, number, index = first_engagement(game, "shoot")
     phase["outcomes"].insert(index, phase["outcomes"][index])
-    pattern = rf"phase {number} \(engagement\): (outcomes\.{index + 1}\.|number of outcomes)"
+    pattern = rf"{place(number)}: (outcomes\.{index + 1}\.|number of outcomes)"
     assert re.match(pattern, find_difference(game))
 
 
@@ -225,9 +208,7 @@ def test_outcomes_out_of_order():
             if "guard" in actions and "shoot" in actions:
                 phase["outcomes"].reverse()
                 fault = find_difference(game)
-                assert re.match(
-                    rf"phase {number} \(engagement\): outcomes\.0\.action: recorded \w+, replayed guard", fault
-                )
+                assert re.match(rf"{place(number)}: outcomes\.0\.action: recorded \w+, replayed guard", fault)
                 return
     raise AssertionError
 
@@ -235,18 +216,18 @@ def test_outcomes_out_of_order():
 def test_missing_legal_order(game):
     game["phases"][0]["legal"][0][1].remove("prograde")
     fault = find_difference(game)
-    assert fault.startswith("phase 0 (movement): legal of alpha P1: recorded [noop, retrograde")
+    assert fault.startswith(f"{place(0)}: legal of alpha P1: recorded [noop, retrograde")
     assert "replayed [noop, prograde, retrograde" in fault
 
 
 def test_legal_order_too_many(game):
     game["phases"][0]["legal"][1][2].append("guard")
-    assert "phase 0 (movement): legal of bravo P2: recorded [noop" in (find_difference(game) or "")
+    assert f"{place(0)}: legal of bravo P2: recorded [noop" in (find_difference(game) or "")
 
 
 def test_order_that_is_not_legal(game):
     game["phases"][0]["orders"][0][1] = "radial_out"
-    assert find_difference(game) == "phase 0 (movement): orders of alpha: recorded 'P1 radial_out', which is not legal"
+    assert find_difference(game) == f"{place(0)}: orders of alpha: recorded 'P1 radial_out', which is not legal"
 
 
 def test_unpayable_legal_order_missing():
@@ -259,7 +240,7 @@ def test_unpayable_legal_order_missing():
                 for satellite, fuel in enumerate(before["fuel"][0]):
                     if 0 < fuel < 5:
                         phase["legal"][0][satellite].remove("prograde")
-                        assert find_difference(game).startswith(f"phase {number} (movement): legal of alpha")
+                        assert find_difference(game).startswith(f"{place(number)}: legal of alpha")
                         return
             before = phase["after"]
     raise AssertionError
@@ -271,7 +252,7 @@ def test_outcome_with_a_guardian_that_its_action_has_not(game):
             if outcome["action"] == "shoot":
                 outcome["guardian"] = ["alpha", 9]
                 assert ".guardian: recorded alpha:Patrol:9, replayed None" in find_difference(game)
-                assert find_difference(game).startswith(f"phase {number} (engagement)")
+                assert find_difference(game).startswith(f"{place(number)}")
                 return
     raise AssertionError
 
@@ -306,9 +287,7 @@ def test_other_order_than_the_recorded_one(game):
     number = next(index for index, order in enumerate(orders) if order == "noop")
     orders[number] = "prograde"
     name = "HVA" if number == 0 else f"P{number}"
-    assert re.match(
-        rf"phase 0 \(movement\): after\.sector of alpha {name}: recorded \d+\.0, replayed \d+", find_difference(game)
-    )
+    assert re.match(rf"{place(0)}: after\.sector of alpha {name}: recorded \d+\.0, replayed \d+", find_difference(game))
 
 
 @pytest.mark.parametrize("order", ["jump", ["jump", 1], ["guard", 0], "shoot", ["noop", 3], ""])
@@ -365,7 +344,7 @@ def test_recording_without_a_value(game, key):
 @pytest.mark.parametrize("value", [1e300, -1e300, float("inf"), float("nan"), 10**300])
 def test_huge_values_differ(game, value):
     game["phases"][0]["after"]["fuel"][0][0] = value
-    assert find_difference(game).startswith("phase 0 (movement): after.fuel of alpha HVA: recorded ")
+    assert find_difference(game).startswith(f"{place(0)}: after.fuel of alpha HVA: recorded ")
 
 
 def test_fleet_of_another_size(game):
@@ -377,80 +356,80 @@ def test_fleet_of_another_size(game):
 # Files
 
 
-def test_first_difference_is_named_with_its_game(tmp_path, capsys):
-    lines = LINES[:5]
-    game = json.loads(lines[3])
+def write_games(path, *games):
+    """Write recorded games, each as text or as data."""
+    path.write_text("".join(f"{game if isinstance(game, str) else json.dumps(game)}\n" for game in games))
+    return path
+
+
+def test_first_difference_is_named_with_its_game(tmp_path):
+    game = json.loads(LINES[3])
     game["phases"][2]["after"]["score"][1] = -5
-    path = tmp_path / "games.jsonl"
-    path.write_text("\n".join([*lines[:3], json.dumps(game), lines[4]]) + "\n")
-    code, out = status(capsys, path)
+    path = write_games(tmp_path / "games.jsonl", *LINES[:3], game, LINES[4])
+    code, out, _ = verify(path)
     assert code == 1
-    assert f"{path}: 4 of 5 agree\n  first difference: game 3 ({game['config_name']}, seed {game['seed']}), " in out
-    assert "phase 2 (drift): after.score of bravo: recorded -5.0, replayed " in out
+    assert out.startswith(
+        f"{path}: 4 of 5 games agree with the rules\n"
+        "  first difference: game 3, turn 1, drift: after.score of bravo: recorded -5.0, replayed "
+    )
 
 
-def test_one_bad_file_among_good_ones(tmp_path, capsys):
+def test_a_game_with_a_missing_phase_does_not_agree(tmp_path, game):
+    del game["phases"][4]
+    path = write_games(tmp_path / "games.jsonl", LINES[0], game)
+    code, out, err = verify(path)
+    assert (code, out) == (1, f"{path}: 1 of 2 games agree with the rules\n")
+    assert err == f"geo-patrol: {path}: line 2: phase 4 (drift): phase: recorded 'drift', replayed 'engagement'\n"
+
+
+def test_one_bad_file_among_good_ones(tmp_path):
     good, bad = tmp_path / "good.jsonl.gz", tmp_path / "bad.jsonl"
     good.write_bytes(gzip.compress(LINES[0].encode()))
     bad.write_text("{")
-    code, out = status(capsys, bad, good)
-    assert code == 1
-    assert out.endswith(f"{good}: 1 of 1 agree\n")
+    code, out, err = verify(bad, good)
+    assert (code, out) == (1, f"{good}: 1 of 1 games agree with the rules\n")
+    assert err == f"geo-patrol: {bad}: line 1 is cut short\n"
 
 
 BAD_FILES = [
-    (b"", "nothing is recorded in it"),
+    (b"", "there is no game in it"),
     (b"not json\n", "line 1: not JSON: "),
-    (b"{}\n", "line 1: config is missing"),
-    (b"3\n", "line 1: content must be a table, got 3"),
-    (b"\xff\xfe\x00", "is not a text file"),
-    (b"[" * 100_000, "content: not JSON: maximum recursion depth exceeded"),
-    (b'{"config":' * 100_000, "line 1: not JSON: maximum recursion depth exceeded"),
-    (b"[1" + b"0" * 5000 + b"]", "content: not JSON: Exceeds the limit"),
-    (b"[3]", "engagement 0: content must be a table, got 3"),
-    (b"[]", "nothing is recorded in it"),
+    (b"{}\n", "line 1: type must be 'game', 'phase' or 'end', got None"),
+    (b'{"phases": []}\n', "line 1: config is missing"),
+    (b"3\n", "line 1 must be an object, got 3"),
+    (b"\xff\xfe\x00", "line 1 is cut short"),
+    (b"[" * 100_000, "content = .*: invalid JSON: recursion limit exceeded"),
+    (b'{"config":' * 20_000 + b"\n", "line 1: not JSON: recursion limit exceeded"),
+    (b"[1" + b"0" * 5000 + b"]", "content = .*: invalid JSON: number out of range"),
+    (b"[3]", "0 must be a table, got 3"),
+    (b"[]", r"content must have a length of at least 1, got \[\]"),
     (gzip.compress(LINES[0].encode(), mtime=0)[:-400], "is cut short: the packed file has no end"),
     (b"\x1f\x8b\x08\x00" + b"x" * 50, "is damaged: "),
-    (LINES[0][: len(LINES[0]) // 2].encode(), "line 1: not JSON: "),
-    (LINES[0].encode() + b"\n" + b"{]\n", "line 2: not JSON: "),
+    (LINES[0][: len(LINES[0]) // 2].encode(), "line 1 is cut short"),
 ]
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES, ids=lambda value: str(value)[:25])
-def test_file_that_is_no_recording(tmp_path, capsys, content, message):
+def test_file_that_is_no_recording(tmp_path, content, message):
     path = tmp_path / "recorded"
     path.write_bytes(content)
-    code, out = status(capsys, path)
-    assert code == 1
-    assert out.startswith(f"{path}: {message}") or f"agree\n  first difference: {message}" in out
+    code, out, err = verify(path)
+    assert (code, out) == (1, "")
+    assert re.match(rf"geo-patrol: {re.escape(str(path))}: {message}", err)
+
+
+def test_a_damaged_line_beside_games_that_agree(tmp_path):
+    path = write_games(tmp_path / "games.jsonl", LINES[0], "{]")
+    code, out, err = verify(path)
+    assert (code, out) == (1, f"{path}: 1 of 1 games agree with the rules\n")
+    assert err.startswith(f"geo-patrol: {path}: line 2: not JSON: ")
 
 
 def test_missing_file_and_folder(tmp_path):
-    result = run(tmp_path / "none.jsonl", tmp_path)
-    assert result.returncode == 1
-    assert "none.jsonl: cannot be read: No such file" in result.stdout
-    assert len(result.stdout.splitlines()) == 2
-    assert "Traceback" not in result.stderr
-
-
-def test_tampered_file_gives_exit_status_1(tmp_path, game):
-    game["phases"][0]["after"]["fuel"][0][0] = 1
-    path = tmp_path / "games.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(game).encode()))
-    result = run(path)
-    assert result.returncode == 1
-    assert "0 of 1 agree" in result.stdout
-    assert "phase 0 (movement): after.fuel of alpha HVA: recorded 1.0, replayed" in result.stdout
-
-
-def test_check_file_reports_to_its_caller(tmp_path, capsys):
-    from rich.console import Console
-
-    path = tmp_path / "games.jsonl"
-    path.write_text(LINES[0])
-    assert check_file(path, Console(stderr=True))
-    path.write_text("{")
-    assert not check_file(path, Console(stderr=True))
+    code, out, err = verify(tmp_path / "none.jsonl", tmp_path)
+    assert (code, out) == (1, "")
+    assert "none.jsonl: cannot be read: No such file" in err
+    assert len(err.splitlines()) == 2
 
 
 # Tampered odds
@@ -477,7 +456,7 @@ def test_sampled_counts_follow_from_the_seed(odds):
     assert count_outcomes(read_odds(odds), seed=1) != count_outcomes(read_odds(odds))
 
 
-def test_tampered_counts_are_rejected(odds, tmp_path, capsys):
+def test_tampered_counts_are_rejected(odds, tmp_path):
     commonest = max(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
     rarest = min(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
     odds["destroyed_counts"][commonest] -= 3000
@@ -487,10 +466,26 @@ def test_tampered_counts_are_rejected(odds, tmp_path, capsys):
     assert re.search(r"drawn \{.*\}: p = .* < 0\.0001", fault)
     path = tmp_path / "odds.json"
     path.write_text(json.dumps([RECORDED_ODDS[1], odds], indent=1))
-    code, out = status(capsys, path)
+    code, out, _ = verify(path)
     assert code == 1
-    assert f"{path}: 1 of 2 agree" in out
-    assert f"engagement 1 ({odds['name']}), destroyed_counts: recorded" in out
+    assert f"{path}: 1 of 2 engagements agree with the rules\n" in out
+    assert f"  first difference: engagement 1 ({odds['name']}), destroyed_counts: recorded" in out
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("draws", 0, "1.draws must be at least 1, got 0"),
+        ("orders", [["jump"], []], "engagement 1 \\(.*\\): order must be a move, guard, or"),
+        ("config", {}, "engagement 1 \\(.*\\): config: 'max_turns' is missing"),
+    ],
+)
+def test_a_file_with_an_engagement_that_cannot_be_read_is_refused(odds, key, value, message, tmp_path):
+    path = tmp_path / "odds.json"
+    path.write_text(json.dumps([RECORDED_ODDS[1], odds | {key: value}]))
+    code, out, err = verify(path)
+    assert (code, out) == (1, "")
+    assert re.match(rf"geo-patrol: {re.escape(str(path))}: {message}", err)
 
 
 def test_tampered_outcome_counts_are_rejected(odds):
@@ -519,7 +514,7 @@ def test_odds_of_guards_a_little_too_good_are_rejected(odds):
     ("field", "value", "message"),
     [
         ("draws", 0, "draws must be at least 1, got 0"),
-        ("draws", 10**9, "draws must be at most 10000000, got 1000000000"),
+        ("draws", 10**9, "draws must be at most 2000000, got 1000000000"),
         ("draws", "many", "draws must be an integer, got 'many'"),
         ("destroyed_counts", {"": 0.5}, "destroyed_counts. must be an integer, got 0.5"),
         ("orders", [[]], "orders must have a length of at least 2"),
@@ -539,10 +534,9 @@ def test_odds_with_impossible_values(odds, field, value):
         check_odds(read_odds(odds))
 
 
-def test_negative_draws_do_not_raise_the_limit_of_a_file(odds, tmp_path, capsys):
-    from rich.console import Console
-
+def test_draws_of_a_file_are_bounded(odds, tmp_path):
     path = tmp_path / "odds.json"
-    path.write_text(json.dumps([{"draws": -(10**12)}, *[odds | {"draws": 1_500_000}] * 2]))
-    assert not check_file(path, Console(stderr=True))
-    assert "more than 2,000,000 draws in a file" in capsys.readouterr().out
+    path.write_text(json.dumps([odds] * 11))
+    code, out, err = verify(path)
+    assert (code, out) == (1, "")
+    assert "more than 2,000,000 draws in a file" in err

@@ -7,18 +7,27 @@ from typing import Annotated
 import typer
 
 from geo_patrol.cli.arena import arena
-from geo_patrol.cli.configs import configs, warmup
+from geo_patrol.cli.configs import configs
 from geo_patrol.cli.exploit import exploit
 from geo_patrol.cli.fly import fly
+from geo_patrol.cli.join import join
+from geo_patrol.cli.learn import learn
 from geo_patrol.cli.match import match
+from geo_patrol.cli.odds import odds
 from geo_patrol.cli.output import Commands, plain_errors
-from geo_patrol.cli.play import learn, play, watch
+from geo_patrol.cli.play import play
 from geo_patrol.cli.print import print_sheets
-from geo_patrol.cli.replay import replay, report, verify
-from geo_patrol.cli.serve import join, serve
-from geo_patrol.cli.solve import odds, solve
-from geo_patrol.cli.study import study, sweep
-from geo_patrol.cli.tournament import sprt, tournament
+from geo_patrol.cli.replay import replay
+from geo_patrol.cli.report import report
+from geo_patrol.cli.serve import serve
+from geo_patrol.cli.solve import solve
+from geo_patrol.cli.sprt import sprt
+from geo_patrol.cli.study import study
+from geo_patrol.cli.sweep import sweep
+from geo_patrol.cli.tournament import tournament
+from geo_patrol.cli.verify import verify
+from geo_patrol.cli.warmup import warmup
+from geo_patrol.cli.watch import watch
 
 _EXAMPLES = """\
 [bold]Examples[/bold]
@@ -84,11 +93,11 @@ app.command(short_help="Play yourself, in the browser or at the terminal.")(play
 app.command(short_help="Watch two agents play, in a window.")(watch)
 app.command(short_help="Serve games over the network, to browsers and bots.")(serve)
 app.command(short_help="Play a seat of a server with an agent or a program.")(join)
-app.command(short_help="Show recorded games, check them, export them.")(replay)
+app.command(short_help="Show recorded games, and export them.")(replay)
 app.command(short_help="Summarise recorded games on an HTML page.")(report)
 app.command("print", short_help="Print sheets to play on paper.")(print_sheets)
 app.command(short_help="List the presets, show one, or compare two.")(configs)
-app.command(short_help="Check recorded games against the rules engine.")(verify)
+app.command(short_help="Check recorded games against the rules.")(verify)
 app.command(short_help="Train a best response to an agent.")(exploit)
 app.command(short_help="Solve a small game exactly.")(solve)
 app.command(short_help="Print the exact odds of an engagement.")(odds)

@@ -159,18 +159,3 @@ def _toml(value: Any) -> str:
     from geo_patrol.config.toml_files import to_toml
 
     return "not set" if value is None else to_toml(value)
-
-
-def warmup() -> None:
-    """Compile the engine, the agents and the flight games for this machine, and keep the result.
-
-    The first use of the package compiles what it needs, which takes up to a minute. Run this where that should
-    not happen: when an image is built, before tests in parallel, before a class. It takes a second where all is compiled.
-    """
-    from geo_patrol.base.compile_cache import CACHE_FOLDER
-    from geo_patrol.cli.warmup import warmup as compile_pieces
-
-    for name, seconds in compile_pieces():
-        print(f"{name}: ready after {seconds:.1f} s")
-    if CACHE_FOLDER is None:
-        print("Nothing was kept: no folder is writable. Set NUMBA_CACHE_DIR to one that is.")

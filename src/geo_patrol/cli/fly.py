@@ -143,8 +143,8 @@ def _fly(mission: "Mission", solve: bool, max_states: int | None, orders: str | 
 
 def _open_page(mission: "Mission", *, has_browser: bool, port: int) -> None:
     """Let the user fly in the browser, with hints."""
+    from geo_patrol.cli.compiling import compile_flight_games
     from geo_patrol.cli.serve import check_pages, open_page
-    from geo_patrol.cli.warmup import compile_flight_games
 
     check_pages("; at the terminal: geo-patrol fly --text")
     from geo_patrol.web.flights import flight_page

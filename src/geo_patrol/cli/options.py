@@ -85,6 +85,18 @@ Out: TypeAlias = Annotated[
         "--out", "-o", parser=user_path, metavar="DIR", help="Folder for games and tables; the same command resumes."
     ),
 ]
+DryRun: TypeAlias = Annotated[
+    bool, typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes.")
+]
+CellsCsv: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--csv",
+        parser=user_file,
+        metavar="FILE|-",
+        help="Write a row per cell, pair of agents and measure as CSV.",
+    ),
+]
 NoBrowser: TypeAlias = Annotated[bool, typer.Option("--no-browser", help="Only print the address of the page.")]
 Port: TypeAlias = Annotated[
     int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port of the page; a free one by default.")

@@ -30,7 +30,10 @@ from geo_patrol.base.files import atomic_path, atomic_write, remove_temporary_fi
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
+    from rich.status import Status
     from rich.table import Column, Table
+
+    from geo_patrol.replays import ReplayReader
 
 
 BAD_INPUT, FAILED = 2, 1
@@ -407,6 +410,24 @@ def percent_interval(interval: Sequence[float]) -> str:
     """Format an interval of a proportion, such as ``47.6-61.3%``."""
     low, high = interval
     return f"{100 * low:.1f}-{high:.1%}"
+
+
+def show_status(text: str) -> "Status":
+    """Return a context manager that shows, on a terminal, what is being done."""
+    from rich.console import Console
+    from rich.text import Text
+
+    return Console(stderr=True).status(Text(text))
+
+
+def print_faults(reader: "ReplayReader") -> int:
+    """Print what is damaged in a file that was read, on standard error; return the number of faults."""
+    faults = [*reader.faults]
+    if reader.fault_count > len(faults):
+        faults.append(f"and {reader.fault_count - len(faults):,} more faults")
+    for fault in faults:
+        print(f"geo-patrol: {reader.path}: {fault}", file=sys.stderr)
+    return reader.fault_count
 
 
 @contextmanager

@@ -256,7 +256,7 @@ def play(
 
         _, resolved = _read_new(side, against, config, overrides, seed)
         if resolved.hides_enemies:
-            from geo_patrol.cli.warmup import compile_hidden_enemies
+            from geo_patrol.cli.compiling import compile_hidden_enemies
 
             pieces.append(("hidden enemies", compile_hidden_enemies))
         if is_user_defined(against):
@@ -379,56 +379,3 @@ def _play(saver: GameSaver, stack: ExitStack) -> None:
     finally:
         if message := saver.message():
             print(f"\n{message}", file=sys.stderr)
-
-
-def watch(
-    alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
-    bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent; may be the same agent.")],
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
-    ] = None,
-    save: Annotated[
-        str | None,
-        typer.Option("--save", parser=named_file, metavar="FOLDER|FILE", help="Save the game to a new replay file."),
-    ] = None,
-) -> None:
-    """Watch two agents play a game, phase by phase, and go back and forth in it.
-
-    Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
-    """
-    agents = load_agent(alpha), load_agent(bravo)
-    live = start_game(read_config(config, overrides), agents, seed)
-    from geo_patrol.window.watch import watch as show
-
-    if save is None:
-        show(live.timeline, live.advance, live.title)
-        return
-    with GameSaver.create(save, live) as saver:
-        show(live.timeline, live.advance, live.title)
-    if saver.path.exists():
-        print(f"The game is saved. Look at it with: geo-patrol replay {shlex.quote(str(saver.path))}")
-
-
-_GAMES = ("geo_patrol", "spaceship_commander")
-_GAMES_TEXT = " or ".join(_GAMES)
-
-
-def learn(
-    game: Annotated[str, typer.Argument(metavar="GAME", help=f"What to learn: {_GAMES_TEXT}.")] = "geo_patrol",
-    no_browser: NoBrowser = False,
-    port: Port = 0,
-) -> None:
-    """Learn the rules in a guided first game, in the browser.
-
-    Six steps, about three minutes, in each of which you do something: look at fuel, move, shoot, guard, score, win; six of
-    the flight game as well. The positions are prepared, the rules are the real ones.
-    """
-    if game not in _GAMES:
-        raise InputError(f"there is no lesson {game!r}{suggest(game, _GAMES) or f'; lessons are {_GAMES_TEXT}'}")
-    from geo_patrol.cli.serve import check_pages, open_page
-
-    check_pages("; a game at the terminal: geo-patrol play --text")
-    page = "learn" if game == "geo_patrol" else "flight_lesson"
-    open_page(lambda _: f"/static/{page}.html", has_browser=not no_browser, port=port)

@@ -1,4 +1,4 @@
-"""``geo-patrol replay``: show recorded games, check them, and export pictures, films and tables."""
+"""``geo-patrol replay``: show recorded games, and export pictures, films and tables."""
 
 import csv as csv_format
 import sys
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from geo_patrol.cli.options import named_file, user_file, user_path
+from geo_patrol.cli.options import user_file, user_path
 from geo_patrol.cli.output import (
     FAILED,
     STDOUT,
@@ -16,9 +16,10 @@ from geo_patrol.cli.output import (
     bad_input,
     check_outputs,
     csv_stream,
-    output_file,
     output_stream,
+    print_faults,
     progress_bar,
+    show_status,
 )
 
 if TYPE_CHECKING:
@@ -95,12 +96,12 @@ def replay(
         str | None, typer.Option("--csv", parser=user_file, metavar="FILE|-", help="Write all games as CSV.")
     ] = None,
     rows: _Rows = "games",
-    check: Annotated[bool, typer.Option("--check", help="Check all games of the file against the rules.")] = False,
 ) -> None:
-    """Show a recorded game, in a window or as text, and check it against the rules.
+    """Show a recorded game, in a window or as text, or export it.
 
-    A game that does not follow the rules is shown up to where it leaves them; exit status 1 then. --check and --csv
-    look at all games of the file. Recorded games of the published implementation can be given as well.
+    A game that does not follow the rules is shown up to where it leaves them; exit status 1 then. --csv plays all games
+    of the file again; geo-patrol verify only checks them. Recorded games of the published implementation can be given as
+    well.
     """
     stills = {suffix: turn for suffix, turn in ((".png", png), (".svg", svg), (".pdf", pdf)) if turn is not None}
     if output is not None and len(stills) != 1:
@@ -116,27 +117,17 @@ def replay(
     tasks: list[Callable[[ReplayReader], bool]] = []
     if html is not None:
         tasks.append(lambda reader: _write_page(reader, game, html))
-    if check or csv is not None:
-        tasks.append(lambda reader: _check_all(reader, csv, rows))
+    if csv is not None:
+        tasks.append(lambda reader: _write_table(reader, csv, rows))
     if pictures:
         tasks.append(lambda reader: pictures.write(reader, game or 0))
     if text or not tasks:
         tasks.append(lambda reader: _print_game(reader, game or 0) if text else _watch(reader, game or 0))
     readers = [ReplayReader(file) for _ in tasks]
     is_right = [task(reader) for task, reader in zip(tasks, readers, strict=True)]
-    num_faults = _print_faults(max(readers, key=lambda reader: reader.fault_count))
+    num_faults = print_faults(max(readers, key=lambda reader: reader.fault_count))
     if num_faults or not all(is_right):
         raise typer.Exit(FAILED)
-
-
-def _print_faults(reader: "ReplayReader") -> int:
-    """Print what is damaged in a file; return the number of faults."""
-    faults = [*reader.faults]
-    if reader.fault_count > len(faults):
-        faults.append(f"and {reader.fault_count - len(faults):,} more faults")
-    for fault in faults:
-        print(f"geo-patrol: {reader.path}: {fault}", file=sys.stderr)
-    return reader.fault_count
 
 
 def _read_size(text: str | None) -> tuple[int, int] | None:
@@ -152,22 +143,14 @@ def _read_size(text: str | None) -> tuple[int, int] | None:
     return size
 
 
-def _check_all(reader: "ReplayReader", csv: str | None, rows: "Rows") -> bool:
-    """Check all games, print the result and write the table; return whether all games agree."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import track
-
+def _write_table(reader: "ReplayReader", csv: str, rows: "Rows") -> bool:
+    """Write a table of all games; return whether they follow the rules, and print the first difference."""
     from geo_patrol.replays.summaries import table_columns, table_rows
 
-    console = Console(stderr=True)
-    games = track(
-        reader, f"checking {escape(reader.path.name)}", console=console, transient=True, disable=not console.is_terminal
-    )
-    count, faults = 0, []
-    with csv_stream(csv) as stream:
+    count, differences = 0, []
+    with csv_stream(csv) as stream, show_status(f"reading {reader.path.name}"):
         table: csv_format.DictWriter[str] | None = None
-        for replay in games:
+        for replay in reader:
             if table is None:
                 columns = table_columns(replay, rows)
                 table = csv_format.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
@@ -176,12 +159,16 @@ def _check_all(reader: "ReplayReader", csv: str | None, rows: "Rows") -> bool:
             table.writerows(lines)
             count += 1
             if summary.status == "disagrees":
-                faults.append(summary.fault)
-    report = sys.stderr if csv == STDOUT else sys.stdout
-    print(f"{reader.path}: {count - len(faults):,} of {count:,} games agree with the rules", file=report)
-    if faults:
-        print(f"  first difference: {faults[0]}", file=report)
-    return not faults
+                differences.append(summary.fault)
+    if csv != STDOUT:
+        print(f"written: {csv}, {_games(count)}")
+    if differences:
+        print(f"geo-patrol: {_games(len(differences))} against the rules, the first: {differences[0]}", file=sys.stderr)
+    return not differences
+
+
+def _games(count: int) -> str:
+    return f"{count:,} {'game' if count == 1 else 'games'}"
 
 
 def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
@@ -204,7 +191,7 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
     with output_stream(str(path)) as stream:
         stream.write(replay_page(games(), reader.path.name))
     note = "" if next(rest, None) is None else f"; a page holds {MAX_GAMES} games, the rest is left out"
-    print(f"written: {path}, {len(are_right):,} {'game' if len(are_right) == 1 else 'games'}{note}")
+    print(f"written: {path}, {_games(len(are_right))}{note}")
     return all(are_right)
 
 
@@ -304,63 +291,3 @@ def _moment_of(timeline: "Timeline", option: str, turn: str) -> int:
     raise InputError(
         f"{option} must be a turn from 1 to {last}, perhaps with an e for its engagement phase, or end, got {turn}"
     )
-
-
-def report(
-    files: Annotated[
-        list[Path],
-        typer.Argument(parser=user_path, metavar="FILE...", help="Replays, .jsonl, .jsonl.gz or .jsonl.zst."),
-    ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", parser=named_file, metavar="FILE", help="The page; an existing file is replaced."
-        ),
-    ] = "report.html",
-    title: Annotated[
-        str | None, typer.Option("--title", help="Title of the page; the files' names by default.")
-    ] = None,
-    positions: Annotated[
-        int, typer.Option("--positions", metavar="N", min=0, max=200, help="Show positions of the first N games.")
-    ] = 40,
-) -> None:
-    """Summarise recorded games in one HTML page that needs no network.
-
-    Win rates with intervals, score curves, heat maps of the sectors, when satellites were lost, and positions. Every
-    game is checked against the rules; those that break them are listed and not counted.
-    """
-    check_outputs({"--output": output}, files)
-    with output_file(output) as stream:
-        from geo_patrol.evaluation.report import report_page
-        from geo_patrol.replays import ReplayReader
-
-        readers = [ReplayReader(file) for file in files]
-        heading = title or ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
-        stream.write(report_page(_with_status(readers), heading, positions))
-    print(f"written: {output}")
-
-
-def _with_status(readers: "list[ReplayReader]") -> "Iterator[ReplayReader]":
-    """Yield readers, showing on a terminal which file is being read."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True)
-    for reader in readers:
-        with console.status(Text(f"reading {reader.path.name}")):
-            yield reader
-
-
-def verify(
-    files: Annotated[
-        list[Path],
-        typer.Argument(parser=user_path, metavar="FILE...", help="Recorded games (.jsonl, .jsonl.gz) or odds (.json)."),
-    ],
-) -> None:
-    """Replay recorded games and odds, and report where the engine differs.
-
-    Exit status 1 if anything differs or cannot be read.
-    """
-    from geo_patrol.replays.verify import verify as verify_files
-
-    verify_files(files)

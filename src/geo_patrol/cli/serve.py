@@ -1,6 +1,5 @@
 """``geo-patrol serve``: games over the network."""
 
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.base.errors import GeoPatrolError, optional_import, show
-from geo_patrol.cli.options import ANY_AGENT, load_agent, user_path
+from geo_patrol.cli.options import ANY_AGENT, user_path
 from geo_patrol.cli.output import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def serve(
     play its agents. Put it behind a reverse proxy with TLS, because secrets travel in the messages.
     """
     check_pages()
-    from geo_patrol.cli.warmup import compile_flight_games, compile_hidden_enemies, compile_search
+    from geo_patrol.cli.compiling import compile_flight_games, compile_hidden_enemies, compile_search
     from geo_patrol.web.app import Server
     from geo_patrol.web.requests import LOCAL_HOSTS, is_local
     from geo_patrol.web.tables import TableStore
@@ -152,7 +151,7 @@ def open_page(
     Raises:
         GeoPatrolError: what is to be opened first is wrong.
     """
-    from geo_patrol.cli.warmup import (
+    from geo_patrol.cli.compiling import (
         compile_flight_games,
         compile_hidden_enemies,
         compile_opponents,
@@ -230,64 +229,3 @@ def _allow_files() -> None:
         _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         with suppress(ValueError, OSError):  # macOS has a lower one than it says
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
-
-
-def join(
-    url: Annotated[
-        str, typer.Argument(metavar="URL", help="The link to a seat, a table with an open seat, or a class.")
-    ],
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help=f"Agent: {ANY_AGENT}.")] = None,
-    command: Annotated[
-        str | None,
-        typer.Option("--command", metavar="COMMAND", help="A program that reads and writes messages, one a line."),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What the player is called; the agent's by default.")
-    ] = None,
-    text: Annotated[
-        bool, typer.Option("--text", help="Send the program a prompt for a language model with every turn.")
-    ] = False,
-) -> None:
-    """Play a seat of a server with an agent, or with a program in any language; in a class one game after another.
-
-    A program receives every message of the server as a line of its standard input, and writes its own to standard
-    output; docs/protocol.md describes them. A lost connection is made again, for up to two minutes.
-    """
-    if (agent is None) == (command is None):
-        raise InputError("one of --agent NAME and --command COMMAND is needed")
-    if text and command is None:
-        raise InputError("--text is for programs: it needs --command COMMAND")
-    check_pages()
-    from geo_patrol.web.client import is_class_link, seats
-
-    played = None if agent is None else load_agent(agent)
-    called = name or (played.name if played is not None else str(command)[:40])
-    is_over = False
-    for link in seats(url, called):  # one, but for a class
-        try:
-            is_over = _play_seat(link, called, played, command, text=text)
-        except ConnectionError:
-            if not is_class_link(url):
-                raise  # in a class ``seats`` waits until the server is there again
-    if not is_over:
-        raise InputError("the seat was left, or taken by somebody else")
-
-
-def _play_seat(link: str, name: str, agent: Any, command: str | None, *, text: bool) -> bool:
-    """Play a seat with an agent, or with a program; return whether the game is over, or else the seat was lost."""
-    from geo_patrol.base.arguments import fresh_seed
-    from geo_patrol.web.client import AgentPlayer, Client, ProgramPlayer, play_seat
-
-    if command is None:
-        player = AgentPlayer(agent, fresh_seed())
-        with Client(link, name) as client:
-            end = play_seat(client, player)
-        if player.num_illegal:
-            print(f"{player.num_illegal} illegal orders of the agent were left out", file=sys.stderr)
-    else:
-        with ProgramPlayer(command) as program, Client(link, name, text=text) as client:
-            end = play_seat(client, program)
-    if end is None:
-        return False
-    print("draw" if end.winner is None else f"{end.winner} wins", f"{end.score.alpha} to {end.score.bravo}")
-    return True

@@ -1,4 +1,4 @@
-"""``geo-patrol study`` and ``geo-patrol sweep``: questions about scenarios, from files or from options."""
+"""``geo-patrol study``: questions about scenarios, from files or from options."""
 
 import math
 import sys
@@ -27,10 +27,6 @@ study = output.Commands(
     help="Answer questions about scenarios: from a study file, or by one of the commands for a single question.",
 )
 
-_Vary: TypeAlias = Annotated[
-    list[str],
-    typer.Option("--vary", "-v", metavar="KEY=VALUES", help="Such as bravo.patrols.ammo=0..4; may be repeated."),
-]
 _Searched: TypeAlias = Annotated[
     str, typer.Option("--vary", "-v", metavar="KEY=VALUES", help="What is searched, such as bravo.patrols.count=1..8.")
 ]
@@ -54,24 +50,6 @@ _RateMeasure: TypeAlias = Annotated[
 ]
 _All: TypeAlias = Annotated[
     bool, typer.Option("--all", help="Print every cell, also of a ranking or where there are many.")
-]
-_DryRun: TypeAlias = Annotated[
-    bool, typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes.")
-]
-_Csv: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--csv",
-        parser=options.user_file,
-        metavar="FILE|-",
-        help="Write a row per cell, pair of agents and measure as CSV.",
-    ),
-]
-_Parquet: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--parquet", parser=options.named_file, metavar="FILE", help="Write the same as Parquet; needs the extra study."
-    ),
 ]
 _Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of all games.")]
 _SCRIPTED = ["scripted"]
@@ -98,7 +76,7 @@ def run_study(
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
-    dry_run: _DryRun = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
     prints_all: _All = False,
 ) -> None:
@@ -109,44 +87,9 @@ def run_study(
     """
     from geo_patrol.studies.study import load_plan
 
-    _play(load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
-
-
-def sweep(
-    vary: _Vary,
-    agents: Annotated[
-        tuple[str, str],
-        typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents; may be the same one."),
-    ] = ("scripted", "scripted"),
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
-    games: Annotated[
-        int, typer.Option("--games", "-n", metavar="N", help="Games per cell, even: half with sides swapped.")
-    ] = 200,
-    seed: options.Seed = None,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
-    csv: _Csv = None,
-    parquet: _Parquet = None,
-    dry_run: _DryRun = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Play a match for every combination of varied values: the short form of a study.
-
-    VALUES: 60,80,100 or 0..4 (all integers) or 0..1..0.25 (with a step), or relative: +10%,+20%.
-    """
-    from geo_patrol.evaluation.campaign import read_seed
-    from geo_patrol.studies.study import plan_sweep
-
-    with output.bad_input():
-        plan = plan_sweep(agents, vary, config, overrides or [], games, read_seed(seed, out))
-    if parquet is not None:
-        output.check_parquet()
-    tables = {"--csv": csv, "--parquet": parquet}
-    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, tables=tables)
+    play_plan(
+        load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all
+    )
 
 
 @study.command(short_help="Find the largest or smallest value for which a rate is reached.")
@@ -167,7 +110,7 @@ def threshold(
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
-    dry_run: _DryRun = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find the largest or smallest value of a factor for which a rate is reached, with an interval.
@@ -185,7 +128,7 @@ def threshold(
         "games": games,
     }
     plan = _plan_question(question, agents, config, overrides, seed)
-    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
 
 
 @study.command(short_help="Find the value for which both sides win half.")
@@ -202,13 +145,13 @@ def fair(
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
-    dry_run: _DryRun = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Make a scenario fair: find the value of a factor for which both sides win half, a draw counting half."""
     question = {"kind": "fair", "factor": _factor(vary), "games": games, "check": check}
     plan = _plan_question(question, agents, config, overrides, seed)
-    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
 
 
 @study.command(short_help="Measure what a satellite, fuel or ammunition is worth.")
@@ -228,13 +171,13 @@ def worth(
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
-    dry_run: _DryRun = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure what changes are worth, each for itself: differences between games with the same seeds."""
     question = {"kind": "worth", "of": change, "measure": measure, "games": games}
     plan = _plan_question(question, agents, config, overrides, seed)
-    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
 
 
 @study.command(short_help="Rank factors by how much they matter.")
@@ -260,7 +203,7 @@ def ranking(
     move_time: options.MoveTime = 0.1,
     out: options.Out = None,
     json: options.Json = None,
-    dry_run: _DryRun = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
     prints_all: _All = False,
 ) -> None:
@@ -278,7 +221,7 @@ def ranking(
     }
     question = {"kind": "ranking", "measure": measure}
     plan = _plan_question(question, agents, config, overrides, seed, design)
-    _play(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
+    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
 
 
 def _factor(vary: str) -> dict[str, Any]:
@@ -337,7 +280,7 @@ def _parse_options(data: "dict[str, Any]") -> "StudyFile":
         raise InputError("\n".join(faults)) from None
 
 
-def _play(
+def play_plan(
     plan: "StudyPlan",
     processes: int | None,
     ray: str | None,
@@ -438,7 +381,7 @@ def compare(
         list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as alpha wins; may be repeated.")
     ] = None,
     json: options.Json = None,
-    csv: _Csv = None,
+    csv: options.CellsCsv = None,
 ) -> None:
     """Print the differences between two studies, the second less the first, with 95% intervals, and in what they differ.
 

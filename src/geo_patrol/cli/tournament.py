@@ -1,7 +1,5 @@
 """``geo-patrol tournament`` and ``sprt``: rate agents, and compare two of them."""
 
-import math
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from geo_patrol.evaluation import SprtResult, Tournament
+    from geo_patrol.evaluation import Tournament
 
 
 _MAX_COLUMNS = 9  # agents in the table of alpha against bravo
@@ -201,91 +199,3 @@ def _print_agent_errors(console: "Console", result: "Tournament") -> None:
                 f"failed in {errors.failures:,} batches, which cost {errors.games_lost:,} games: {errors.message}"
             )
         console.print(Text(f"{errors.agent}: {'; '.join(messages)}"), soft_wrap=True)
-
-
-def sprt(
-    first: options.First,
-    second: options.Second,
-    elo0: Annotated[
-        float, typer.Option("--elo0", metavar="ELO", help="Null hypothesis: FIRST is this much better ...")
-    ] = 0,
-    elo1: Annotated[
-        float, typer.Option("--elo1", metavar="ELO", help="... alternative: this much, a larger number.")
-    ] = 20,
-    alpha: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo1 where elo0 is true.")] = 0.05,
-    beta: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo0 where elo1 is true.")] = 0.05,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
-    max_games: Annotated[int, typer.Option(metavar="N", help="Maximum number of games, even.")] = 20_000,
-    seed: options.Seed = None,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    json: options.Json = None,
-    quiet: options.Quiet = False,
-) -> None:
-    """Play until a sequential probability ratio test decides between the Elo differences elo0 and elo1.
-
-    The model is pentanomial: the test counts pairs of games with the same seed and the sides swapped. Ctrl-C ends it
-    with what is known by then.
-    """
-    from geo_patrol.evaluation import Sprt, play_sprt
-    from geo_patrol.evaluation.sprt import SprtInterrupted
-
-    with output.bad_input():
-        test = Sprt(elo0, elo1, alpha, beta)
-    campaign = CampaignCommand(
-        agents=(first, second),
-        config=config,
-        overrides=overrides,
-        games=max_games,
-        seed=seed,
-        move_time=move_time,
-        processes=processes,
-        ray=ray,
-        json=json,
-        quiet=quiet,
-    )
-    play = partial(play_sprt, first, second, **asdict(test), config=campaign.resolved, max_games=max_games, seed=seed)
-    try:
-        campaign.run("sprt", f"{first} against {second}", play, print_sprt)
-    except SprtInterrupted as interrupt:
-        if not quiet and json != output.STDOUT:
-            print_sprt(interrupt.result, campaign.source)
-        raise
-
-
-def print_sprt(result: "SprtResult", source: str) -> None:
-    """Print the decision and the statistics behind it."""
-    from rich.text import Text
-
-    from geo_patrol.evaluation.statistics import score_to_elo
-
-    match, test = result.match, result.test
-    first, second = match.agents
-    console = output.print_heading(f"{first} against {second}", f"{match.config.title} ({source}), seed {match.seed}")
-    counts = ", ".join(
-        f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
-    )
-    mean, low, high = result.score
-    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in map(score_to_elo, (low, high)))
-    lower, upper = test.bounds
-    console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
-    console.print(f"score {mean:.1%}, 95% interval {output.percent_interval((low, high))}, Elo {elo}")
-    console.print(f"log likelihood ratio {result.ratios[-1]:+z.2f}, bounds {lower:+.2f} and {upper:+.2f}")
-    console.print()
-    console.print(Text(_verdict(result), style="bold"), soft_wrap=True)
-    for message in dict.fromkeys(failure.message for failure in match.failures):
-        console.print(Text(message), soft_wrap=True)
-
-
-def _verdict(result: "SprtResult") -> str:
-    test, games = result.test, f"after {len(result.match):,} games"
-    first, second = result.match.agents
-    if result.verdict is None and result.is_interrupted:
-        return f"Interrupted {games}: no answer yet."
-    if result.verdict is None:
-        return f"No answer {games}: allow more by --max-games, or an elo1 farther from elo0."
-    if result.verdict == "elo1":
-        return f"Accepted {games}: elo1. {first} is more than {test.elo0:+g} Elo above {second}."
-    return f"Accepted {games}: elo0. {first} is less than {test.elo1:+g} Elo above {second}."

@@ -720,7 +720,7 @@ def _compare(recording: _Recording, positions: Games, held: slice, end: int, num
     if not differs.any():
         return None
     turn = recording.turns[np.argmax(differs)]
-    return f"{where} from turn {turn} on; geo-patrol replay --check names the difference"
+    return f"{where} from turn {turn} on; geo-patrol verify names the difference"
 
 
 def _results(last: Games) -> list[tuple[bool, int, list[int], int, int]]:
@@ -742,4 +742,4 @@ def _compare_end(recording: _Recording, result: tuple[bool, int, list[int], int,
     if settled is not None and (end.winner, end.score, end.turns) == (settled.settled_for, score, turn):
         return None  # it was ended there, and its last position is not the end of a game
     where = f"{recording.game.path}: game {recording.game.number}"
-    return f"{where} does not end as it is recorded; geo-patrol replay --check names the difference"
+    return f"{where} does not end as it is recorded; geo-patrol verify names the difference"

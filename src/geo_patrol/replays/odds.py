@@ -1,42 +1,35 @@
-"""Verification against the published implementation: its recorded games and odds, compared with the engine.
+"""Odds recorded by the published implementation, compared with the engine's.
 
-``python -m geo_patrol.replays.verify FILE...`` or ``geo-patrol verify FILE...``. Games are played again by
-``geo_patrol.replays.checking``, as ``geo-patrol replay --check`` does. For odds, the same engagement is resolved as often as
-it was recorded, and the counts are compared by a chi-square test.
+A file of odds is a JSON list of engagements that were resolved many times, with counts of what came of them. The same
+engagement is resolved here as often, and the counts are compared by a chi-square test.
 """
 
-import itertools
-import json
 import math
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-import typer
-from pydantic import Field, ValidationError, model_validator
-from rich.console import Console
-from rich.progress import track
+from pydantic import FailFast, Field, RootModel, ValidationError, model_validator
 
 from geo_patrol.base.errors import MAX_MESSAGE_LINE, GeoPatrolError, RecordingError, printable
+from geo_patrol.base.files import read_limited, without_mark
 from geo_patrol.base.sides import SIDES
 from geo_patrol.base.validation import describe_fault, field_of, parse_model
 from geo_patrol.config.schema import Title
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import pay_for_engagements, resolve_repeatedly
 from geo_patrol.game.game import Games
-from geo_patrol.game.notation import PHASES
 from geo_patrol.game.position import Position
-from geo_patrol.replays import Disagreement, play, published
-from geo_patrol.replays.files import read_lines
-
-# Odds
+from geo_patrol.replays import published
 
 SIGNIFICANCE = 1e-4
 """Two distributions differ if the p-value is below this."""
-MAX_DRAWS = 10_000_000
+MAX_DRAWS = 2_000_000
+"""Of all engagements of a file together."""
+MAX_BYTES = 1 << 20
+"""Largest size of a file."""
 _SEED = 20240401
 _CHUNK = 100_000
 """Resolutions held in memory at a time."""
@@ -65,6 +58,45 @@ class PublishedOdds(published.PublishedTable):
             if total != self.draws:
                 raise ValueError(f"{field} must add up to draws, {self.draws}, not {total}")
         return self
+
+
+class _OddsFile(RootModel[Annotated[list[PublishedOdds], FailFast(), Field(min_length=1)]]):
+    """The engagements of a file."""
+
+    @model_validator(mode="after")
+    def _check_draws(self) -> Self:
+        if sum(recorded.draws for recorded in self.root) > MAX_DRAWS:
+            raise ValueError(f"more than {MAX_DRAWS:,} draws in a file")
+        return self
+
+
+def holds_odds(path: Path) -> bool:
+    """Return whether a file can be read and holds a JSON list, as files of odds do."""
+    try:
+        return without_mark(read_limited(path, 80)).lstrip().startswith(b"[")
+    except OSError:
+        return False
+
+
+def check_odds_file(path: Path) -> list[str | None]:
+    """Return the first difference between each engagement of a file and the engine, or None, see ``check_odds``.
+
+    Raises:
+        RecordingError: the file, or an engagement in it, is invalid.
+        OSError: the file cannot be read.
+    """
+    data = read_limited(path, MAX_BYTES)
+    if len(data) > MAX_BYTES:
+        raise RecordingError(f"{path}: larger than {MAX_BYTES:,} bytes: not a file of odds")
+    differences = []
+    for index, recorded in enumerate(parse_model(_OddsFile, data, str(path)).root):
+        where = f"engagement {index} ({recorded.name})"
+        try:
+            difference = check_odds(recorded)
+        except GeoPatrolError as error:
+            raise RecordingError(f"{path}: {where}: {error}") from None
+        differences.append(difference and printable(f"{where}, {difference}", MAX_MESSAGE_LINE))
+    return differences
 
 
 def check_odds(recorded: PublishedOdds) -> str | None:
@@ -183,162 +215,3 @@ def survival(statistic: float, degrees: int) -> float:
         power = start + step
         total += math.exp(power * math.log(half) - half - math.lgamma(power + 1))  # in logs: half may be large
     return min(total, 1.0)
-
-
-# Files
-
-MAX_BYTES = 4 << 20
-"""Largest size of a line, and of a list of engagements; a recorded game takes up to about a megabyte."""
-MAX_EMPTY_LINES = 10_000
-MAX_FAULTS = 100
-"""Games or engagements that differ or cannot be read, after which the rest of a file is not checked."""
-MAX_FILE_DRAWS = 2_000_000
-"""Draws of all engagements of a file together."""
-
-
-def check_file(path: Path, console: Console) -> bool:
-    """Check one file, print the result, and return whether all of it agrees."""
-    agreeing, total, first = 0, 0, ""
-    try:
-        checks = _checks(path)
-        for fault in track(
-            checks, f"checking {path.name}", console=console, transient=True, disable=not console.is_terminal
-        ):
-            total += 1
-            agreeing += fault is None
-            first = first or fault or ""
-            if total - agreeing >= MAX_FAULTS:
-                print(f"{path}: {MAX_FAULTS} faults: the rest is not checked")
-                break
-    except GeoPatrolError as error:
-        print(f"{path}: {error}")
-        return False
-    if total == 0:
-        print(f"{path}: nothing is recorded in it")
-        return False
-    print(f"{path}: {agreeing} of {total} agree")
-    if first:
-        print(f"  first difference: {printable(first, MAX_MESSAGE_LINE - 20)}")
-    return not first
-
-
-def _checks(path: Path) -> Iterator[str | None]:
-    """Check a file item by item; yield the first difference or fault of each item, or None."""
-    lines = _read_text(path)
-    first = next(lines, None)
-    if first is None:
-        return
-    if first[1].lstrip().startswith("["):
-        text, draws = _join(line for _, line in itertools.chain([first], lines)), 0
-        for index, item in enumerate(_parse_json(text, "content")):
-            count = item.get("draws") if isinstance(item, dict) else 0
-            draws += max(count, 0) if isinstance(count, int) else 0
-            if draws > MAX_FILE_DRAWS:
-                raise RecordingError(f"engagement {index}: more than {MAX_FILE_DRAWS:,} draws in a file")
-            yield _check_odds(index, item)
-        return
-    num_faulty = 0
-    for number, line in itertools.chain([first], lines):
-        fault = _check_line(number, line)
-        yield fault
-        num_faulty += 0 if fault is None else len(line)
-        if num_faulty > MAX_BYTES:
-            raise RecordingError(
-                f"line {number}: more than {MAX_BYTES:,} characters with faults: the rest is not checked"
-            )
-
-
-def _read_text(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of every line that is not empty."""
-    num_empty = 0
-    for number, line, _ in read_lines(path, MAX_BYTES):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError:
-            raise RecordingError("is not a text file") from None
-        if text.strip():
-            yield number, text
-            continue
-        num_empty += 1
-        if num_empty > MAX_EMPTY_LINES:
-            raise RecordingError(f"line {number}: more than {MAX_EMPTY_LINES:,} empty lines")
-
-
-def _parse_json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{where}: not JSON: {error}") from None
-
-
-def _join(lines: Iterable[str]) -> str:
-    pieces, length = [], 0
-    for line in lines:
-        pieces.append(line)
-        length += len(line)
-        if length > MAX_BYTES:
-            raise RecordingError(f"more than {MAX_BYTES:,} characters, too much for a list of engagements")
-    return "".join(pieces)
-
-
-def _check_odds(index: int, item: object) -> str | None:
-    try:
-        recorded = parse_model(PublishedOdds, item, f"engagement {index}")
-        fault = check_odds(recorded)
-    except GeoPatrolError as error:
-        return str(error)
-    return None if fault is None else f"engagement {index} ({recorded.name}), {fault}"
-
-
-def _check_line(number: int, line: str) -> str | None:
-    try:
-        recorded = parse_model(published.PublishedGame, _parse_json(line, f"line {number}"), f"line {number}")
-        fault = check_game(recorded, number)
-    except GeoPatrolError as error:
-        return str(error)
-    game = f"game {number - 1} ({recorded.config_name or 'unnamed'}, seed {recorded.seed})"
-    return None if fault is None else f"{game}, {fault}"
-
-
-def check_game(recorded: published.PublishedGame, line: int = 1) -> str | None:
-    """Replay a recorded game and return the first difference, or None if there is none.
-
-    Args:
-        recorded: the game.
-        line: number of its line, for messages.
-
-    Raises:
-        RecordingError: the recording is invalid.
-    """
-    replay = published.read_published(recorded, line=line)
-    try:
-        for _ in play(replay):
-            pass
-    except Disagreement as disagreement:
-        return f"{_where(disagreement)}: {disagreement.difference}"
-    return replay.fault
-
-
-def _where(disagreement: Disagreement) -> str:
-    """Return where a disagreement is in a recording, whose phases count drifts too."""
-    if disagreement.phase == "start":
-        return "initial"
-    names: tuple[str, ...] = PHASES
-    index = len(names) * (disagreement.turn - 1) + names.index(disagreement.phase)
-    return f"phase {index} ({disagreement.phase})"
-
-
-def verify(
-    files: Annotated[list[Path], typer.Argument(help="recorded games (.jsonl, .jsonl.gz) or odds (.json)")],
-) -> None:
-    """Replay recorded games and odds of the published code, and report where the engine differs.
-
-    Exit status 1 if anything differs or cannot be read.
-    """
-    console = Console(stderr=True)
-    results = [check_file(path, console) for path in files]
-    sys.exit(0 if all(results) else 1)
-
-
-if __name__ == "__main__":
-    typer.run(verify)
