@@ -1,11 +1,13 @@
 """User-defined networks as agents: ``onnx:FILE.onnx``, ``torch:FILE.py:make``, ``torch:FILE.pt``, ``rllib:FOLDER``.
 
 What an agent passes to its network and how it chooses among legal orders is the same for all of them; docs/networks.md
-describes both. An ONNX file is data from strangers and is read within bounds. PyTorch's files and RLlib's checkpoints
-are programs: ``agents.isolation`` gives them processes of their own.
+describes both. ``published:FILE.pt`` is the exception, see ``agents.published``. An ONNX file is data from strangers and is
+read within bounds. PyTorch's files and RLlib's checkpoints are programs: ``agents.isolation`` gives them processes of their own.
 """
 
 import inspect
+import io
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +19,7 @@ from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.loading import NotFoundError, find_attribute, import_file, release_with, split_location
 from geo_patrol.agents.policy import GREEDY, choose_orders, order_probabilities
 from geo_patrol.agents.protocol import describe_error
+from geo_patrol.agents.published import PublishedAgent
 from geo_patrol.agents.satellites import satellite_observations
 from geo_patrol.base.board import MAX_RING
 from geo_patrol.base.errors import AgentError, MissingPackageError, PolicyError, optional_import, show
@@ -133,7 +136,7 @@ def _find_encoding(input_names: Sequence[str]) -> Encoding:
 
 
 MAX_FILE_SIZE = 256 << 20
-"""Bytes of an ONNX file."""
+"""Bytes of an ONNX or TorchScript file, and of what the latter unpacks to."""
 
 _TYPES: dict[str, dict[str, DTypeLike]] = {
     "onehot": {"tensor(float)": np.float32},
@@ -173,9 +176,7 @@ class OnnxNetwork:
         with optional_import("onnx"):
             import onnx  # noqa: PLC0415 - an extra
             import onnxruntime  # noqa: PLC0415
-        content = read_limited(expand_user(path), MAX_FILE_SIZE)
-        if len(content) > MAX_FILE_SIZE:
-            raise PolicyError(f"the file has more than {MAX_FILE_SIZE:,} bytes")
+        content = _read_network(path)
         _check_complete(onnx, content)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -198,6 +199,19 @@ class OnnxNetwork:
         converted = {name: array.astype(self._dtypes[name], copy=False) for name, array in inputs.items()}
         logits: NDArray[Any] = self._session.run([self._output_name], converted)[0]
         return logits
+
+
+def _read_network(path: str | Path) -> bytes:
+    """Return the content of a network's file.
+
+    Raises:
+        PolicyError: it is too large.
+        OSError: it cannot be read.
+    """
+    content = read_limited(expand_user(path), MAX_FILE_SIZE)
+    if len(content) > MAX_FILE_SIZE:
+        raise PolicyError(f"the file has more than {MAX_FILE_SIZE:,} bytes")
+    return content
 
 
 def _check_complete(onnx: Any, content: bytes) -> None:
@@ -302,13 +316,7 @@ class TorchNetwork:
         tensors = {name: torch.as_tensor(array).to(self._dtypes[name]) for name, array in inputs.items()}
         with torch.inference_mode():
             output = self._forward(**tensors)
-        logits = output[0] if isinstance(output, tuple | list) else output
-        if not isinstance(logits, torch.Tensor):
-            raise PolicyError(
-                f"the network must return a tensor, or a tuple that begins with one, got {type(logits).__name__}"
-            )
-        array: NDArray[Any] = logits.cpu().numpy()
-        return array
+        return _first_tensor(torch, output)
 
 
 def load_torch_network(source: str) -> TorchNetwork:
@@ -333,7 +341,7 @@ def load_torch_network(source: str) -> TorchNetwork:
     with optional_import("train"):
         import torch  # noqa: PLC0415 - an extra
     if is_script:
-        return TorchNetwork(torch.jit.load(str(file), map_location="cpu"))
+        return TorchNetwork(read_script(file))
     module = import_file(file)
     found = find_attribute(module, path, attribute)
     if isinstance(found, torch.nn.Module):
@@ -341,6 +349,85 @@ def load_torch_network(source: str) -> TorchNetwork:
     network = TorchNetwork(found())
     release_with(network, module)
     return network
+
+
+def read_script(path: str | Path) -> Any:
+    """Return the module of a TorchScript file, on the processor.
+
+    It runs no Python, but a program of PyTorch's own language, which may do what PyTorch's operators can.
+
+    Raises:
+        MissingPackageError: PyTorch is not installed.
+        PolicyError: the file is too large, or is no TorchScript.
+        OSError: it cannot be read.
+    """
+    content = _read_network(path)
+    with optional_import("train"):
+        import torch  # noqa: PLC0415 - an extra
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+            if not any(name.endswith("/constants.pkl") for name in archive.namelist()):
+                raise PolicyError("it is no TorchScript: torch.jit.save writes such files")
+    except zipfile.BadZipFile:
+        raise PolicyError("it is no TorchScript: torch.jit.save writes such files") from None
+    if unpacked > MAX_FILE_SIZE:
+        raise PolicyError(f"the file unpacks to more than {MAX_FILE_SIZE:,} bytes")
+    try:
+        return torch.jit.load(io.BytesIO(content), map_location="cpu").eval()
+    except Exception as error:
+        raise PolicyError(f"PyTorch does not load it: {describe_error(error)}") from None
+
+
+class PublishedNetwork:
+    """A TorchScript file of the GEO Patrol study, called as the study's code calls it; ``PublishedAgent`` plays by it.
+
+    Its ``forward`` takes ``{"obs": inputs}``, (1, 1505) float32, and the state and the sequence lengths of a network without
+    memory, as RLlib's models do; or the inputs alone. Its first output is the logits.
+
+    Raises:
+        MissingPackageError: PyTorch is not installed.
+        PolicyError: the file is too large, or is no TorchScript.
+        OSError: it cannot be read.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._forward = read_script(path)
+        import torch  # noqa: PLC0415 - an extra
+
+        self._torch = torch
+        types = [str(argument.type) for argument in self._forward.forward.schema.arguments[1:]]
+        self._takes_inputs_alone = types == ["Tensor"]
+
+    def __call__(self, inputs: NDArray[np.float32]) -> NDArray[Any]:
+        """Return the logits of one position.
+
+        Raises:
+            PolicyError: the network returned no tensor.
+        """
+        torch = self._torch
+        batch = torch.from_numpy(inputs)[None]
+        with torch.inference_mode():
+            if self._takes_inputs_alone:
+                output = self._forward(batch)
+            else:
+                output = self._forward({"obs": batch}, [torch.zeros(1)], torch.zeros(1, dtype=torch.int64))
+        return _first_tensor(torch, output)
+
+
+def _first_tensor(torch: Any, output: Any) -> NDArray[Any]:
+    """Return the first output of a network in PyTorch.
+
+    Raises:
+        PolicyError: it is no tensor.
+    """
+    first = output[0] if isinstance(output, tuple | list) else output
+    if not isinstance(first, torch.Tensor):
+        raise PolicyError(
+            f"the network must return a tensor, or a tuple that begins with one, got {type(first).__name__}"
+        )
+    array: NDArray[Any] = first.cpu().numpy()
+    return array
 
 
 def _parameter_names(forward: Any) -> tuple[str, ...]:
@@ -439,17 +526,21 @@ _LOADERS: dict[str, Callable[[str], Network]] = {
 }
 
 
+PUBLISHED = "published"
+
+
 def is_network(name: str) -> bool:
     """Tell whether an agent's name is that of a user's network."""
-    return name.partition(":")[0] in _LOADERS
+    return name.partition(":")[0] in (PUBLISHED, *_LOADERS)
 
 
-def load_network(name: str) -> NetworkAgent:
+def load_network(name: str) -> NetworkAgent | PublishedAgent:
     """Make the agent of a user's network.
 
     Args:
         name: ``onnx:FILE.onnx``, ``torch:FILE.py:make``, ``torch:FILE.pt`` or ``rllib:FOLDER``, perhaps with
-            ``,greedy``. All but ``onnx`` are programs: loading one runs it with the rights of the current user.
+            ``,greedy``, or ``published:FILE.pt``. All but ``onnx`` are programs: loading one runs it with the rights of
+            the current user.
 
     Raises:
         AgentError: there is no such file, it holds something else, its code raises an exception, or a package that reads
@@ -460,6 +551,8 @@ def load_network(name: str) -> NetworkAgent:
     if not source:
         raise AgentError(f"agent {name!r}: name its file behind {kind}: as docs/networks.md says")
     try:
+        if kind == PUBLISHED:
+            return PublishedAgent(name, PublishedNetwork(source))
         return NetworkAgent(name, _LOADERS[kind](source), greedy=source != rest)
     except (NotFoundError, PolicyError, MissingPackageError) as error:
         raise AgentError(f"agent {name!r}: {error}") from error

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 ANY_AGENT = (
     "random, idle, turtle, raider, mixed, scripted, search, policy or level; with parameters: level:telstar, raider:defenders=5, "
-    "search:10ms, solved:FILE; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER"
+    "search:10ms, solved:FILE; your own: file.py:Name, module:Name, onnx:FILE.onnx, torch:file.py:make, rllib:FOLDER, "
+    "published:FILE.pt"
 )
 """Help text: the names of agents."""
 
