@@ -50,7 +50,7 @@ def test_importing_the_package_compiles_nothing_and_registers_the_environments()
 
 def test_pieces_that_are_compiled_later_are_announced_by_their_names(capsys):
     announcer = jit._Announcer()
-    for function in (setup.sample_rules_of_games, steps.step_games, steps.choose_opponent_actions):
+    for function in (setup.sample_rules_of_games, steps.step_games):
         event = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=getattr(function, "py_func", function))})
         announcer.on_start(event)
         announcer.on_end(event)
@@ -58,7 +58,7 @@ def test_pieces_that_are_compiled_later_are_announced_by_their_names(capsys):
         line.removeprefix("geo_patrol: compiling ").partition(" for this machine")[0]
         for line in capsys.readouterr().err.splitlines()
     ]
-    assert pieces == ["sampled scenarios", "the game engine", "built-in opponents"]
+    assert pieces == ["sampled scenarios", "the game engine"]
 
 
 def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):

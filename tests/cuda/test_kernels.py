@@ -38,7 +38,6 @@ KERNELS = {
     "step, 10 rings, hidden": (kernels.step_kernel, {"outer_ring": 10, "hides_enemies": True}),
     "reset": (kernels.reset_kernel, {"is_randomized": False, "hides_enemies": False}),
     "reset, sampled, hidden": (kernels.reset_kernel, {"is_randomized": True, "hides_enemies": True}),
-    "opponents": (kernels.opponent_kernel, {}),
 }
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import configs, seeds
 
 from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, preset_names
+from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
@@ -390,6 +391,27 @@ def test_solo_plays_as_parallel_does():
     assert total == info["score"] - info["enemy_score"]
 
 
+@pytest.mark.parametrize("opponent", [RandomAgent, IdleAgent])
+@pytest.mark.parametrize("config", ["case1", "geo_patrol_hidden"])
+def test_the_opponents_of_the_engine_play_as_their_agents_do(opponent, config):
+    class Asked(opponent):
+        """An agent of a user, which acts outside the engine."""
+
+    solos = [
+        SoloGeoPatrol(config, opponent=agent, seat="random", mask_in="obs", count_events=True)
+        for agent in (opponent.name, Asked())
+    ]
+    for seed in (4, None, None):
+        returned, is_over = [solo.reset(seed=seed) for solo in solos], False
+        while not is_over:
+            assert same(*returned)
+            orders = [solo.sample_action() for solo in solos]
+            assert np.array_equal(*orders)
+            returned = [solo.step(orders[0]) for solo in solos]
+            is_over = returned[0][2]
+    assert solos[0].save() == solos[1].save()
+
+
 # Sampling
 
 
@@ -448,6 +470,18 @@ def test_solo_masks_are_flat_and_true_or_false():
 
 
 # AEC
+
+
+def test_aec_does_not_keep_the_array_of_alphas_orders():
+    env, twin, orders = geo_patrol_v0.raw_env(), geo_patrol_v0.raw_env(), np.array([3] * 11)
+    for one in (env, twin):
+        one.reset(seed=1)
+    env.step(orders)
+    orders[:] = 0
+    env.step(orders)
+    twin.step(np.array([3] * 11))
+    twin.step(NOOPS)
+    assert env.unwrapped.game() == twin.unwrapped.game()
 
 
 def test_aec_hides_the_orders_of_alpha_from_bravo():

@@ -345,8 +345,9 @@ def test_saved_aec_environment_with_missing_agents_in_a_running_game():
 SOLO_SAVED = [
     ("format", "x", "format must be 'geo_patrol environment', got 'x'"),
     ("games.0.position.turn", -1, "games.0.position.turn must be at least 0, got -1"),
-    ("seat", "random", "seat must be 'alpha' or 'bravo', got 'random'"),
-    ("seat", ["alpha"], "seat must be 'alpha' or 'bravo', got ['alpha']"),
+    ("seat", "alpha", "seat = 'alpha': there is no such key"),
+    ("episodes.0.seat", 2, "episodes.0.seat must be 0 or 1, got 2"),
+    ("episodes.0.opponent", 1, "episodes.0.opponent = 1: it must be 0, the only opponent"),
     ("is_over", True, "is_over = True: there is no such key"),
     ("generator", None, "generator must be a table, got None"),
     ("generator", MISSING, "generator is missing"),

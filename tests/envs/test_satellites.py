@@ -216,7 +216,7 @@ def test_invalid_actions(actions, message):
     assert env.save() == before
 
 
-@pytest.mark.parametrize("code", [-1, 28, 2**63, np.uint64(2**64 - 1), np.int8(-128)])
+@pytest.mark.parametrize("code", [-1, 28, 2**63, 2**70, np.uint64(2**64 - 1), np.int8(-128)])
 def test_codes_out_of_range_count_as_illegal(code):
     env = make()
     env.reset(seed=5)

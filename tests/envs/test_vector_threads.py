@@ -16,7 +16,8 @@ from strategies import configs, seeds
 from vector_reference import assert_same, scramble
 
 from geo_patrol import make_vec
-from geo_patrol.envs.threads import GAMES_PER_THREAD, WorkerPool, split
+from geo_patrol.envs import threads as pool
+from geo_patrol.envs.threads import WorkerPool, split
 
 
 def joined(batches):
@@ -70,7 +71,7 @@ def test_shards_cover_all_games_once(games, threads):
     assert shards[-1][1] == games
     assert all(stop == start for (_, stop), (start, _) in itertools.pairwise(shards))
     assert all(start < stop for start, stop in shards)
-    assert len(shards) == max(1, min(threads, games // GAMES_PER_THREAD))
+    assert len(shards) == max(1, min(threads, games // pool.GAMES_PER_THREAD))
 
 
 def test_alternate_seats_are_balanced():
@@ -295,7 +296,7 @@ import os, sys
 import numpy as np
 from geo_patrol import make_vec
 
-envs = make_vec("case1", 64, threads=2, observation="tokens", mask_in="none")
+envs = make_vec("case1", 512, threads=2, observation="tokens", mask_in="none")
 envs.reset(seed=1)
 envs.step(envs.sample_actions())
 actions = envs.sample_actions()

@@ -75,7 +75,6 @@ def jitable_call(function: _Function) -> _Function:
 _PIECES = {
     "geo_patrol.engine.legal.sample": "the sampling of actions",
     "geo_patrol.engine.setup.sample": "sampled scenarios",
-    "geo_patrol.engine.steps.choose_opponent": "built-in opponents",
     "geo_patrol.agents.scripted": "the scripted agents",
     "geo_patrol.agents.search": "the searching agents",
     "geo_patrol.flight": "the flight games",

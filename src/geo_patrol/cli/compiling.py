@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.solved import SolvedAgent
@@ -38,11 +37,9 @@ def _compile_environments() -> None:
     env.step(env.sample_actions())
     env.action_space("alpha").sample(observations["alpha"]["action_mask"])
     ranges = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
-    settings: list[dict[str, Any]] = [{"opponent": "random"}, {"overrides": ranges, "observation": "tokens"}]
-    for options in settings:
-        envs = make_vec(num_games=2, **options)
-        envs.reset(seed=0)
-        envs.step(envs.sample_actions())
+    envs = make_vec(num_games=2, overrides=ranges, observation="tokens")
+    envs.reset(seed=0)
+    envs.step(envs.sample_actions())
     game = Game(seed=0)
     game.fork(1).cost("alpha", "P1 prograde")
 

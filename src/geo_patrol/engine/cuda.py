@@ -162,22 +162,6 @@ def reset_kernel(*, is_randomized: bool, hides_enemies: bool) -> tuple[Callable[
     return reset, (_SELECTED, _STATE, words, state.NO_SIGHT, steps.NO_EPISODES, steps.NO_OPPONENTS, _SCENARIO)
 
 
-def opponent_kernel() -> tuple[Callable[..., None], tuple[Any, ...]]:
-    """Return the kernel that does for each game what ``steps.choose_opponent_actions`` does.
-
-    Its arguments: choices, records of episodes, opponents.
-    """
-
-    def choose(choices: state.Records, episodes: state.Records, opponents: Opponents) -> None:
-        i = cuda.grid(1)
-        if i >= len(choices):
-            return
-        bits = cuda.local.array(_SATELLITES, numba.uint64)
-        steps.choose_opponent_action(choices[i].legal, episodes[i], opponents, bits)
-
-    return choose, (_STATE.choices, steps.NO_EPISODES.records, steps.NO_OPPONENTS)
-
-
 _STATE = state.make_state(1, 1)
 _SELECTED = np.ones(1, np.bool_)
 _ACTIONS = np.zeros((1, _SATELLITES), np.int64)

@@ -47,8 +47,7 @@ from geo_patrol.engine.turn import play_orders, winner_of
 
 EPISODE = np.dtype(
     [
-        ("opponent_stream", "u8", (2,)),  # key and counter of the stream of the opponent's keys, and of its choice
-        ("opponent_key", "u8"),  # the opponent's random key in this phase
+        ("opponent_stream", "u8", (2,)),  # key and counter of the stream of the opponent's choice, and of a key a phase
         ("reward", "f8", (NUM_SIDES,)),  # of the phase last played, as the side knows the score
         ("total_reward", "f8", (NUM_SIDES,)),  # the return so far
         ("length", "i8"),  # phases played
@@ -57,13 +56,14 @@ EPISODE = np.dtype(
         ("seat", "i8"),  # the side that is not the opponent's
         ("next_seat", "i8"),
         ("opponent", "i8"),  # its index among the opponents
+        ("opponent_kind", "i8"),  # IDLE, RANDOM or EXTERNAL
         ("winner", "i8"),  # of a finished game: 0 alpha, 1 bravo, -1 nobody
         ("is_over", "i8"),  # 1: terminated or truncated
         ("is_new", "i8"),  # 1: reset at the start of this step, in which it is not played
         ("shots", "i8", (NUM_SIDES,)),  # in the phase last played, as the next two; 0 unless events are counted
         ("hits", "i8", (NUM_SIDES,)),  # shots that destroyed their target
         ("losses", "i8", (NUM_SIDES,)),  # satellites that were destroyed
-        ("opponent_actions", "i8", (SATELLITES,)),
+        ("opponent_actions", "i8", (SATELLITES,)),  # in the next phase, of an EXTERNAL one
     ],
     align=True,
 )
@@ -205,6 +205,7 @@ def start_episode(episode: Record, alternates: bool, opponents: Opponents) -> No
     if alternates:
         episode.next_seat = 1 - episode.seat
     episode.opponent = choose_opponent(episode, opponents)
+    episode.opponent_kind = IDLE if episode.opponent == NOBODY else opponents.kinds[episode.opponent]
     episode.winner = NOBODY
     episode.is_over = 0
     episode.is_new = 0
@@ -249,35 +250,6 @@ def reset_row(i: int, state: State, episodes: EpisodeState, opponents: Opponents
 
 
 # Playing
-
-
-@jit
-def choose_opponent_actions(rows: NDArray[np.int64], choices: Records, episodes: Records, opponents: Opponents) -> None:
-    """Write the actions of those opponents that the engine plays itself, and every opponent's key of this phase."""
-    bits = np.empty(SATELLITES, np.uint64)
-    for i in rows:
-        choose_opponent_action(choices[i].legal, episodes[i], opponents, bits)
-
-
-@jitable
-def choose_opponent_action(legal: IntArray, episode: Record, opponents: Opponents, bits: NDArray[np.uint64]) -> None:
-    """Write the actions of the opponent of one episode; see ``choose_opponent_actions``.
-
-    Args:
-        legal: (2, 11) sets of legal orders.
-        episode: the episode, modified in place.
-        opponents: all opponents.
-        bits: (11,), overwritten.
-    """
-    if episode.is_over:
-        return
-    episode.opponent_key = next_key(episode.opponent_stream)
-    kind = opponents.kinds[episode.opponent]
-    if kind == IDLE:
-        for number in range(SATELLITES):
-            episode.opponent_actions[number] = NOOP
-    elif kind == RANDOM:
-        sample_side(legal[1 - episode.seat], episode.opponent_key, 0, bits, episode.opponent_actions)
 
 
 @jitable
@@ -366,12 +338,21 @@ def gather_orders(actions: IntArray, row: int, orders: IntArray) -> None:
 
 
 @jitable
-def gather_orders_against_opponent(episode: Record, actions: IntArray, row: int, orders: IntArray) -> None:
-    """Copy the action of an environment from its row, and that of its opponent, into ``orders``, (2, 11)."""
+def gather_orders_against_opponent(
+    legal: IntArray, episode: Record, actions: IntArray, row: int, bits: NDArray[np.uint64], orders: IntArray
+) -> None:
+    """Write the action of an environment, from its row, and that of its opponent into ``orders``, (2, 11).
+
+    Opponents that are not EXTERNAL are played here. Every opponent takes a key from its stream, whether it needs one or not.
+    """
     seat = episode.seat & 1
+    enemy = 1 - seat
+    key = next_key(episode.opponent_stream)
     for number in range(SATELLITES):
         orders[seat, number] = actions[row, number]
-        orders[1 - seat, number] = episode.opponent_actions[number]
+        orders[enemy, number] = episode.opponent_actions[number] if episode.opponent_kind == EXTERNAL else NOOP
+    if episode.opponent_kind == RANDOM:
+        sample_side(legal[enemy], key, 0, bits[enemy], orders[enemy])
 
 
 @jitable
@@ -435,7 +416,7 @@ def play_games(
     """
     games, all_rules, choices = state.games, state.rules, state.choices
     all_episodes, results, statistics = episodes.records, outputs.results, outputs.statistics
-    settings, orders, count = episodes.settings[0], workspace.orders, 0
+    settings, orders, bits, count = episodes.settings[0], workspace.orders, workspace.random_bits, 0
     has_episodes, two_sides, per_game = len(all_episodes) > 0, settings.sides == NUM_SIDES, len(all_rules) > 1
     for i in range(start, stop):
         game, rules = games[i], all_rules[i if per_game else 0]
@@ -446,7 +427,7 @@ def play_games(
             if two_sides:
                 gather_orders(actions, NUM_SIDES * i, orders)
             else:
-                gather_orders_against_opponent(all_episodes[i], actions, i, orders)
+                gather_orders_against_opponent(choices[i].legal, all_episodes[i], actions, i, bits, orders)
             play_orders(game, rules, choices[i].legal, orders, None, outcomes, sight, i)
         if not has_episodes:
             continue

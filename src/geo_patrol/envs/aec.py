@@ -108,7 +108,7 @@ class AecGeoPatrol(AECEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: igno
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         if agent == ALPHA:
-            self._pending = orders
+            self._pending = orders.copy()  # the caller may write bravo's orders into the same array
             self.agent_selection = BRAVO
             return
         actions = {ALPHA: self._pending, BRAVO: orders}

@@ -35,6 +35,7 @@ class GameOptions(TypedDict, total=False):
 
 
 MAX_THREADS = 256
+_ORDER_TYPE, _ORDERS_SHAPE = np.dtype(np.int64), (SATELLITES,)
 
 
 def copy_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,11 +76,13 @@ def check_options(mask_in: Any, reward: Any, max_cycles: Any, count_events: Any)
 
 
 def check_orders(actions: Any, agent: str) -> NDArray[np.int64]:
-    """Return one side's orders as (11,) int64; the engine decides which codes are legal.
+    """Return one side's orders as (11,) int64, which may be ``actions`` itself; the engine decides which codes are legal.
 
     Raises:
         ValueError: another shape, or not integers.
     """
+    if type(actions) is np.ndarray and actions.dtype is _ORDER_TYPE and actions.shape == _ORDERS_SHAPE:
+        return actions  # at once: every step of a single environment passes here
     orders = np.asarray(actions)
     if orders.shape != (SATELLITES,):
         raise ValueError(
@@ -104,11 +107,15 @@ def check_agent_orders(actions: Any, agents: Sequence[str]) -> NDArray[np.int64]
     if len(actions) != len(agents):
         unknown = next(agent for agent in actions if agent not in agents)
         raise ValueError(f"actions has an order for {show(unknown)}, which is not among agents")
-    orders = [np.asarray(actions[agent]) for agent in agents]
-    for agent, order in zip(agents, orders, strict=True):
-        if order.shape != () or order.dtype.kind not in "iu":
-            raise ValueError(f"action of {agent} must be an integer, an order code, got {show(actions[agent])}")
-    return np.array([_to_codes(order) for order in orders], np.int64)
+    orders = [actions[agent] for agent in agents]
+    for i, order in enumerate(orders):
+        if type(order) is not int:
+            array = np.asarray(order)
+            if array.shape != () or array.dtype.kind not in "iu":
+                raise ValueError(f"action of {agents[i]} must be an integer, an order code, got {show(order)}")
+            orders[i] = int(array)
+    # What ``_to_codes`` does, in one array: one for each order takes a third of a step.
+    return np.array([min(max(order, -1), ORDERS) for order in orders], np.int64)
 
 
 def _to_codes(orders: NDArray[Any]) -> NDArray[np.int64]:

@@ -11,7 +11,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from geo_patrol.base.errors import show
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import cuda as kernels
 from geo_patrol.engine import state, steps
 from geo_patrol.envs.opponents import Mixture, VectorOptions
 from geo_patrol.envs.vector import VectorGeoPatrol
@@ -68,7 +67,6 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self.num_games, self.num_envs, self.metadata = self._host.num_games, self._host.num_envs, self._host.metadata
         self.single_observation_space = self._host.single_observation_space
         self.single_action_space, self.action_space = self._host.single_action_space, self._host.action_space
-        self._has_opponent = self.num_envs == self.num_games
         vector = self.single_observation_space
         if isinstance(vector, spaces.Dict):
             vector = vector["observation"]
@@ -163,9 +161,6 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self._samples &= self._sampled is None  # those of the last step were not used
         outputs = self._stepping if self._samples else self._outputs.arrays
         orders = check_tensor(actions, (self.num_envs, state.SATELLITES), self.device)
-        if self._has_opponent:
-            choose = kernels.compiled(kernels.opponent_kernel)
-            games.launch(choose, games.choices.array, games.episodes.array, self._opponents)
         if self._mode is AutoresetMode.NEXT_STEP:
             over = games.episodes.field("is_over") != 0
             games.set_up(over, self._opponents)

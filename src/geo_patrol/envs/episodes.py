@@ -31,7 +31,7 @@ EVENT_INFOS = tuple(f"{whose}{name}" for whose in ("", "enemy_") for name in ste
 _RESULT, _STATISTICS = np.dtype((np.record, steps.RESULT)), np.dtype((np.record, steps.STATISTICS))
 # NumPy finds types given as objects faster than by their classes.
 _MASK_TYPE, _TOKEN_TYPE, _ONEHOT_TYPE = np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.float32)
-_ACTION_TYPE, _ACTIONS_SHAPE = np.dtype(np.int64), (state.NUM_SIDES, state.SATELLITES)
+_ACTION_TYPE = np.dtype(np.int64)
 _NO_ACTIONS = np.empty((0, state.SATELLITES), np.int64)
 _NO_MASKS = np.empty((0, state.SATELLITES, state.ORDERS), _MASK_TYPE)
 _NO_ONEHOT, _NO_TOKENS = np.empty((0, 0), _ONEHOT_TYPE), np.empty((0, 0), _TOKEN_TYPE)
@@ -340,14 +340,24 @@ class Episodes:
                 raise RecordingError(f"{where}: episodes.{i}.is_over = 0: the game is over")
         return games
 
-    def restore(self, data: SavedEnvironment, games: Games) -> NDArray[np.int64] | None:
-        """Go on with the games that ``read_saved`` returned; return the actions that were sampled for the next step."""
+    def restore(
+        self, data: SavedEnvironment, games: Games, opponents: Opponents = steps.NO_OPPONENTS
+    ) -> NDArray[np.int64] | None:
+        """Go on with the games that ``read_saved`` returned; return the actions that were sampled for the next step.
+
+        Args:
+            data: the save; its opponents are among ``opponents``.
+            games: its games.
+            opponents: all opponents.
+        """
         self.games.put(np.arange(len(self)), games)
         self.games.state.choices["stream"] = [episode.sampler for episode in data.episodes]
         for name in _EPISODE_FIELDS:
             if name not in steps.EVENT_FIELDS or self.counts_events:
                 self.records[name] = [getattr(episode, name) for episode in data.episodes]
         self.records["is_new"] = 0
+        if len(opponents.kinds) > 0:
+            self.records["opponent_kind"] = opponents.kinds[self.records["opponent"]]
         return None if data.sampled is None else np.array(data.sampled, np.int64)
 
 
@@ -381,6 +391,7 @@ class GameEnvironment:
         config: a preset's name, a path, a mapping or a ``GameConfig``.
         options: those of ``ParallelGeoPatrol``.
         mask_in: where the environment returns action masks unless the options say so.
+        sides: 2 if both sides are played, 1 against an opponent.
 
     Attributes:
         episodes: the game.
@@ -391,7 +402,12 @@ class GameEnvironment:
         ConfigError, ValueError: an argument is invalid.
     """
 
-    def __init__(self, config: ConfigSource, options: GameOptions, mask_in: MaskIn) -> None:
+    opponents = steps.NO_OPPONENTS
+    """The opponent of the side that is played; none where both are."""
+
+    def __init__(
+        self, config: ConfigSource, options: GameOptions, mask_in: MaskIn, *, sides: int = state.NUM_SIDES
+    ) -> None:
         encoding, reward = check_encoding(options.get("observation", "onehot")), options.get("reward", "score")
         max_cycles, counts_events = options.get("max_cycles"), options.get("count_events", False)
         self.mask_in = options.get("mask_in", mask_in)
@@ -400,8 +416,9 @@ class GameEnvironment:
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         self._config = load_config(config, options.get("overrides"))
         self.episodes = Episodes(
-            self._config, 1, encoding, reward=reward, max_cycles=max_cycles, counts_events=counts_events
+            self._config, 1, encoding, sides=sides, reward=reward, max_cycles=max_cycles, counts_events=counts_events
         )
+        self._actions_shape = sides, state.SATELLITES
         self.has_more_infos = counts_events or self.episodes.num_sampled_values > 0
         self._is_seeded = False
         self._sampled_values: dict[str, int | float] = {}  # by key of the configuration
@@ -443,12 +460,13 @@ class GameEnvironment:
         check_start("option 'game'", game.as_games(), self._config)
         return game
 
-    def start_game(self, seed: int | None, start: Game | None = None) -> Outputs:
+    def start_game(self, seed: int | None, start: Game | None = None, seat: int = 0) -> Outputs:
         """Start a new game; without a seed, the random streams of the game before go on.
 
         Args:
             seed: of all random streams.
             start: the position to start from, as ``read_start`` returns it. Without a seed its random stream goes on.
+            seat: the side that is played against an opponent.
 
         Raises:
             ValueError: the seed is negative or not an integer.
@@ -456,7 +474,8 @@ class GameEnvironment:
         if seed is not None or not self._is_seeded:
             self.episodes.seed([fresh_seed() if seed is None else check_seed(seed)])
             self._is_seeded = True
-        self.episodes.reset(start=None if start is None else start.as_games())
+        self.episodes.records["next_seat"] = seat
+        self.episodes.reset(opponents=self.opponents, start=None if start is None else start.as_games())
         if start is not None:
             self.episodes.put_outcomes(start.outcomes)
             if seed is not None:
@@ -471,29 +490,29 @@ class GameEnvironment:
             self._sampled_values = {key: value.item() for key, value in values.items()}
 
     def describe_game(self) -> Outputs:
-        """Return what describes the game as it is, rows of alpha and of bravo; the arrays are new ones."""
+        """Return what describes the game as it is, a row for each side that is played; the arrays are new ones."""
         outputs = self.episodes.outputs = self.episodes.new_outputs(reuse=self.episodes.outputs)
         self.episodes.describe(outputs)
         return outputs
 
     def play_phase(self, actions: NDArray[np.int64]) -> Outputs:
-        """Play a phase with the actions of both sides, (2, 11), and return what ``describe_game`` does."""
+        """Play a phase with the actions of the sides that are played, (sides, 11), and return what ``describe_game`` does."""
         episodes = self.episodes
         if self._sampled is None:  # otherwise nobody has asked for them, and they may be overwritten
-            self._sampled = np.empty(_ACTIONS_SHAPE, _ACTION_TYPE)
+            self._sampled = np.empty(self._actions_shape, _ACTION_TYPE)
         outputs = episodes.outputs = episodes.new_outputs(sampled=self._sampled, reuse=episodes.outputs)
         episodes.step(actions, outputs)
         return outputs
 
-    def add_infos(self, infos: dict[str, Any], side: int) -> None:
-        """Add events, if they are counted, and sampled values, if there are any, to the infos of a side."""
+    def add_infos(self, infos: dict[str, Any], row: int) -> None:
+        """Add events, if they are counted, and sampled values, if there are any, to the infos of one of the sides played."""
         if self.episodes.counts_events:
-            infos.update((name, counts.item(side)) for name, counts in self.episodes.event_counts().items())
+            infos.update((name, counts.item(row)) for name, counts in self.episodes.event_counts().items())
         if self._sampled_values:
             infos["sampled"] = self._sampled_values.copy()
 
     def sample_orders(self) -> NDArray[np.int64]:
-        """Sample legal orders for both sides, (2, 11), from a stream of their own: the game's stream is not used."""
+        """Sample legal orders for the sides that are played, (sides, 11): the game's own random stream is not used."""
         sampled, self._sampled = self._sampled, None
         if sampled is None:
             self.check_reset()
@@ -524,7 +543,7 @@ class GameEnvironment:
 
     def resume(self, data: SavedEnvironment, games: Games) -> None:
         """Go on with the games that ``Episodes.read_saved`` returned."""
-        self._sampled = self.episodes.restore(data, games)
+        self._sampled = self.episodes.restore(data, games, self.opponents)
         self._is_seeded = True
         self._read_sampled_values()
 

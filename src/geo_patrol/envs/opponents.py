@@ -13,7 +13,7 @@ from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.registry import absolute_name, as_agent
 from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
-from geo_patrol.engine import steps
+from geo_patrol.engine import rng, steps
 from geo_patrol.engine.observe import Encoding
 from geo_patrol.engine.state import NOOP, SATELLITES
 from geo_patrol.envs.arguments import MaskIn, Reward, Seats
@@ -89,7 +89,7 @@ class OpponentTable:
         sums = np.cumsum([weight / largest for _, weight in weighted])
         cumulative = sums / sums[-1]
         cumulative[-1] = 1.0
-        kinds = [_kind_of(agent) for agent in self._agents]
+        kinds = [kind_of(agent) for agent in self._agents]
         self.choices = steps.Opponents(np.array(indices, np.int64), cumulative, np.array(kinds, np.int64))
 
     def _find_or_make(self, spec: Opponent) -> Agent:
@@ -149,7 +149,7 @@ class OpponentTable:
     def act(
         self, episodes: Episodes, shards: Sequence[NDArray[np.int64]], pool: WorkerPool, generator: np.random.Generator
     ) -> None:
-        """Write the actions of all opponents to the batch's episodes, before anything is played.
+        """Write the actions of the opponents outside the engine to the batch's episodes, before anything is played.
 
         Args:
             episodes: all games.
@@ -160,14 +160,16 @@ class OpponentTable:
         Raises:
             AgentError: an opponent raised an exception, or returned something other than orders.
         """
-        players: list[_OpponentAgent] = []
-        if (self.choices.kinds == steps.EXTERNAL).any():
-            players = self._players(episodes.records["opponent"])
+        if not (self.choices.kinds == steps.EXTERNAL).any():
+            return
+        players = self._players(episodes.records["opponent"])
         views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
+        seeded = [player for player in players if protocol.takes_keys(player.agent)]
         for player in players:
             if not protocol.takes_keys(player.agent):
                 self._act_at_once(episodes, player, *views[player.agent.observation], generator)
-        pool.run(lambda shard: self._act_seeded(episodes, shards[shard], players, views))
+        if seeded:
+            pool.run(lambda shard: self._act_seeded(episodes, shards[shard], seeded, views))
 
     def _act_at_once(
         self,
@@ -209,13 +211,14 @@ class OpponentTable:
         players: list[_OpponentAgent],
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
-        """Get the actions of those opponents of a shard's games that act in the engine, or take keys."""
-        steps.choose_opponent_actions(shard, episodes.games.state.choices, episodes.records, self.choices)
+        """Get the actions of those opponents of a shard's games that take keys."""
         for opponent, agent, name in players:
             rows = _games_against(episodes, opponent, shard)
-            if len(rows) > 0 and protocol.takes_keys(agent):
+            if len(rows) > 0:
                 observations, masks = views[agent.observation]
-                keys = episodes.records["opponent_key"][rows]
+                keys = rng.next_keys(
+                    episodes.records["opponent_stream"][rows]
+                )  # of copies: the step advances the streams
                 actions = protocol.compute_actions(agent, name, observations[rows], masks[rows], keys)
                 episodes.records["opponent_actions"][rows] = actions
 
@@ -231,7 +234,8 @@ def _is_same(known: Opponent | None, spec: Opponent) -> bool:
     return known is spec or (isinstance(spec, str) and known == spec)
 
 
-def _kind_of(agent: Agent | None) -> int:
+def kind_of(agent: Agent | None) -> int:
+    """Return how an opponent's actions are found, see ``steps.IDLE``."""
     kinds: dict[type[Any], int] = {
         IdleAgent: steps.IDLE,
         RandomAgent: steps.RANDOM,

@@ -22,8 +22,6 @@ from geo_patrol.game.game import Games
 from geo_patrol.game.position import check_saved
 
 _AGENTS = (ALPHA, BRAVO)
-_ORDER_TYPE = np.dtype(np.int64)
-_ORDER_SHAPE = (SATELLITES,)
 
 
 class ParallelGeoPatrol(GameEnvironment, ParallelEnv[str, Any, NDArray[np.int64]], EzPickle):  # type: ignore[misc]
@@ -200,10 +198,7 @@ class ParallelGeoPatrol(GameEnvironment, ParallelEnv[str, Any, NDArray[np.int64]
             alpha = None
         if alpha is None or len(actions) != NUM_SIDES:
             raise ValueError(f"actions must be a dict with the orders of alpha and of bravo, got {str(actions)[:80]}")
-        if type(alpha) is not np.ndarray or alpha.dtype is not _ORDER_TYPE or alpha.shape != _ORDER_SHAPE:
-            alpha = check_orders(alpha, ALPHA)
-        if type(bravo) is not np.ndarray or bravo.dtype is not _ORDER_TYPE or bravo.shape != _ORDER_SHAPE:
-            bravo = check_orders(bravo, BRAVO)
+        alpha, bravo = check_orders(alpha, ALPHA), check_orders(bravo, BRAVO)
         self._orders_of_alpha[...] = alpha
         self._orders_of_bravo[...] = bravo
         return self._orders

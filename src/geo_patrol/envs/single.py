@@ -12,14 +12,16 @@ from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
 from geo_patrol.agents.registry import absolute_name, as_agent
 from geo_patrol.base.arguments import check_choice, check_names, check_seed
+from geo_patrol.base.errors import RecordingError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine import rng
-from geo_patrol.engine.state import NUM_SIDES, SATELLITES
-from geo_patrol.engine.steps import Outputs
+from geo_patrol.engine.state import SATELLITES
+from geo_patrol.engine.steps import EXTERNAL, Opponents, Outputs
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES
 from geo_patrol.envs.episodes import ALPHA, BRAVO, GameEnvironment, SavedEnvironment, make_infos
+from geo_patrol.envs.opponents import kind_of
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game.position import SavedGenerator, check_saved
 
@@ -28,7 +30,6 @@ _SEATS = (ALPHA, BRAVO)
 
 
 class _SavedSolo(SavedEnvironment):
-    seat: Literal["alpha", "bravo"]
     generator: SavedGenerator
 
 
@@ -81,12 +82,16 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         check_names(options, GameOptions, "config", "opponent", "seat")
         check_choice("seat", seat, get_args(Seat))
         self.opponent = as_agent(opponent, "opponent")
-        GameEnvironment.__init__(self, config, options, "info")
+        kind = kind_of(self.opponent)
+        self.opponents = Opponents(np.zeros(1, np.int64), np.ones(1), np.array([kind], np.int64))
+        self._is_asked = kind == EXTERNAL
+        GameEnvironment.__init__(self, config, options, "info", sides=1)
         copied = absolute_name(opponent) if isinstance(opponent, str) else opponent
         EzPickle.__init__(self, self.config, opponent=copied, seat=seat, **copy_options(options))
         self._seat_choice = seat
         self._seat = 0
         self._is_over = True
+        self._orders = np.empty((1, SATELLITES), np.int64)
         vector = box(self.config, self.episodes.encoding)
         self.observation_space = masked(vector) if self.mask_in == "obs" else vector
         self.action_space = OrderSpace()
@@ -116,24 +121,23 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         )
         self._is_over = True
         self._reset_opponent()
-        outputs = self.start_game(seed, start)
+        outputs = self.start_game(seed, start, self._seat)
         self._is_over = False
         self._display.side = SIDES[self._seat]
         self._display.reset(self.game)
-        return self._pack(outputs)
+        return self._pack(outputs, outputs.results.item(0))
 
-    def _pack(self, outputs: Outputs) -> tuple[Any, dict[str, Any]]:
-        observations, masks = self.episodes.observations(outputs), outputs.masks
-        seat = self._seat
-        info = make_infos(outputs.results.item(seat))
-        info["seat"] = seat
+    def _pack(self, outputs: Outputs, result: Any) -> tuple[Any, dict[str, Any]]:
+        """Return observation and info; ``result``: the only record of the results as a tuple."""
+        observation, mask, info = self.episodes.observations(outputs)[0], outputs.masks[0], make_infos(result)
+        info["seat"] = self._seat
         if self.has_more_infos:
-            self.add_infos(info, seat)
+            self.add_infos(info, 0)
         if self.mask_in == "info":
-            info["action_mask"] = masks[seat]
+            info["action_mask"] = mask
         if self.mask_in == "obs":
-            return {"observation": observations[seat], "action_mask": masks[seat]}, info
-        return observations[seat], info
+            return {"observation": observation, "action_mask": mask}, info
+        return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play one decision phase against the opponent.
@@ -148,32 +152,31 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         """
         if self._is_over:
             raise RuntimeError("the game is over, or was not started: call reset")
-        orders = np.empty((NUM_SIDES, SATELLITES), np.int64)
-        orders[self._seat] = check_orders(action, self.seat)
-        orders[1 - self._seat] = self._opponent_action()
-        outputs = self.play_phase(orders)
-        result: Any = outputs.results.item(self._seat)
+        self._orders[0] = check_orders(action, self.seat)
+        if self._is_asked:
+            self._ask_opponent()
+        outputs = self.play_phase(self._orders)
+        result: Any = outputs.results.item(0)
         reward, terminated, truncated = result[:3]
         self._is_over = terminated or truncated
-        self._display.step(self.game)
-        observation, info = self._pack(outputs)
+        if self.render_mode is not None:
+            self._display.step(self.game)
+        observation, info = self._pack(outputs, result)
         return observation, reward, terminated, truncated, info
 
     def _reset_opponent(self) -> None:
         reset_agent(self.opponent, self.opponent.name, np.ones(1, np.bool_))
 
-    def _opponent_action(self) -> NDArray[Any]:
-        other = 1 - self._seat
-        games = self.episodes.games
-        observation = games.observe(self.opponent.observation)[:, other]
-        masks = games.action_masks()[:, other]
+    def _ask_opponent(self) -> None:
+        """Write the actions of an opponent that the engine does not play."""
+        records, opponent = self.episodes.records, self.opponent
+        observations, masks = self.episodes.observe_opponents(opponent.observation)
         randomness: np.random.Generator | NDArray[np.uint64] = self.np_random
-        if takes_keys(self.opponent):
-            randomness = rng.next_keys(self.episodes.records["opponent_stream"])
-        orders: NDArray[np.int64] = compute_actions(
-            self.opponent, self.opponent.name, observation, masks, randomness, lambda: [self.game()], other
-        )[0]
-        return orders
+        if takes_keys(opponent):
+            randomness = rng.next_keys(records["opponent_stream"].copy())  # the step advances the stream itself
+        records["opponent_actions"] = compute_actions(
+            opponent, opponent.name, observations, masks, randomness, lambda: [self.game()], 1 - self._seat
+        )
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal orders as MaskablePPO expects them: (308,) bool, 28 for each of eleven satellites."""
@@ -182,7 +185,7 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
 
     def sample_action(self) -> NDArray[np.int64]:
         """Sample legal orders; the game's own random stream is not used."""
-        orders: NDArray[np.int64] = self.sample_orders()[self._seat]
+        orders: NDArray[np.int64] = self.sample_orders()[0]
         return orders
 
     def save(self) -> dict[str, Any]:
@@ -193,7 +196,7 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         Raises:
             RecordingError: ``reset`` was not called.
         """
-        return super().save() | {"seat": self.seat, "generator": self.np_random.bit_generator.state}
+        return super().save() | {"generator": self.np_random.bit_generator.state}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Resume a saved game of the same configuration; on an error nothing changes.
@@ -204,13 +207,18 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         """
         data = check_saved(_SavedSolo, saved, "saved environment")
         games, generator = self.episodes.read_saved(data), data.generator.restore()
+        (episode,) = data.episodes
+        if episode.opponent != 0:
+            raise RecordingError(
+                f"saved environment: episodes.0.opponent = {episode.opponent}: it must be 0, the only opponent"
+            )
         self._reset_opponent()
         self.resume(data, games)
-        self.np_random, self._seat = generator, _SEATS.index(data.seat)
-        self._is_over = bool(self.episodes.records[0].is_over)
-        self._display.side = data.seat
+        self.np_random, self._seat, self._is_over = generator, episode.seat, bool(episode.is_over)
+        self._display.side = SIDES[self._seat]
         self._display.reset(self.game)
 
     def view(self) -> tuple[Any, dict[str, Any]]:
         """Return observation and info as the game is now, as after ``restore``."""
-        return self._pack(self.describe_game())
+        outputs = self.describe_game()
+        return self._pack(outputs, outputs.results.item(0))

@@ -83,7 +83,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             each episode chooses one; None for self-play.
         seats: "both", "alpha", "bravo", or "alternate" (every second game, and every second episode, is bravo's). By
             default "both" without an opponent, "alpha" with one.
-        threads: how many threads play; fewer are used where a thread would have less than 32 games.
+        threads: how many threads play; fewer are used where a thread would have less than 256 games.
         autoreset: "next_step", "same_step" or "disabled", or Gymnasium's ``AutoresetMode``.
         mask_in: "info", "obs" or "none".
         observation: "onehot" (float32) or "tokens" (int16).
@@ -367,7 +367,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
         self._is_started = False  # until all is done
         self._pool.wait()
-        self._sampled = self._episodes.restore(data, games)
+        self._sampled = self._episodes.restore(data, games, self._opponents.choices)
         self._packer.read_sampled_values(np.arange(self.num_games))
         self._num_over = int(np.count_nonzero(self._episodes.records["is_over"]))
         self.np_random = generator
