@@ -335,6 +335,16 @@ def test_long_names_are_folded_on_narrow_terminals():
     assert re.search(r"^either ", shown, re.MULTILINE)
 
 
+def test_tables_in_files_are_as_wide_as_their_names(monkeypatch):
+    long = "raider:defenders=2,path=cheap,reach=sector,first=patrols"
+    monkeypatch.delenv("COLUMNS", raising=False)
+    shown = CliRunner().invoke(app, ["match", long, "random", "-n", "2", "--seed", "1"]).stdout
+    assert re.search(
+        rf"^{long} as +games +wins +draws +losses +win rate +95% interval +margin +turns$", shown, re.MULTILINE
+    )
+    assert re.search(rf"^how games ended +games +{long} +random$", shown, re.MULTILINE)
+
+
 def test_unwritable_files_are_reported_before_playing(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "_play", lambda *_, **__: pytest.fail("played"))
     for target in (tmp_path / "missing" / "x.json", tmp_path):

@@ -202,6 +202,13 @@ def test_illegal_orders_are_reported(monkeypatch):
     assert errors.illegal_orders > 0
 
 
+@pytest.mark.parametrize("pair", [("idle", "turtle"), ("scripted", "idle")])
+def test_a_single_seed_tells_no_interval_of_an_equilibrium(pair):
+    found = play_tournament(pair, games=2, seed=1, processes=1).equilibrium_intervals
+    assert found.value == (-1, 1)
+    assert found.rows.tolist() == [[0, 1]] * 2
+
+
 def test_mirror_matches_show_the_advantage_of_a_side():
     result = play_tournament(["idle", "random"], config="case1", games=40, seed=1, mirror=True)
     assert result.pairings == [(0, 1), (0, 0), (1, 1)]

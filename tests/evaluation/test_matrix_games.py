@@ -52,8 +52,17 @@ def test_intervals_of_an_equilibrium_are_those_of_resampled_payoffs():
     samples = [np.array([[3, 1], [0, 2]]) + generator.normal(0, 0.1, (2, 2)) for _ in range(500)]
     intervals = equilibrium_intervals(samples)
     values = [equilibrium(sample).value for sample in samples]
-    assert intervals.value == tuple(np.quantile(values, (0.025, 0.975)))
+    assert intervals.value == pytest.approx(np.quantile(values, (0.025, 0.975)), abs=1e-5)
     assert intervals.value[0] < 1.5 < intervals.value[1]
     for ends, strategy in ((intervals.rows, [1 / 2, 1 / 2]), (intervals.columns, [1 / 4, 3 / 4])):
         assert (ends[:, 0] < strategy).all()
         assert (strategy < ends[:, 1]).all()
+
+
+def test_intervals_cover_all_equilibria_of_tied_payoffs():
+    tied = equilibrium_intervals([np.zeros((2, 2))] * 100)
+    assert tied.value == (0, 0)
+    np.testing.assert_allclose(tied.rows, [[0, 1]] * 2)
+    np.testing.assert_allclose(tied.columns, [[0, 1]] * 2)
+    twins = equilibrium_intervals([np.array([[0, 0, 1], [0, 0, 1], [-1, -1, 0]])] * 100)
+    np.testing.assert_allclose(twins.rows, [[0, 1], [0, 1], [0, 0]])

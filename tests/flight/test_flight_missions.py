@@ -165,6 +165,7 @@ def test_missions_are_plain_data():
     loaded = mission(stations=["A1"], survey=["E6"], end_at="well F22")
     assert load_mission(loaded.to_dict()) == loaded
     assert loaded.to_dict()["stations"] == ["A1"]
+    assert Mission.model_validate_json(loaded.model_dump_json()) == loaded
     assert isinstance(loaded, Mission)
     assert load_mission(loaded) is loaded
 

@@ -168,7 +168,7 @@ def test_a_factor_without_an_effect_cannot_balance_the_game():
     assert "the games do not tell which number of bravo's Patrols is fairest" in found.text
     assert "from 1 to 8 alpha's share, a draw counting half, is" in found.text
     assert "no two of these values can be told apart" in found.text
-    assert "no effect of number of bravo's Patrols there: it cannot balance the scenario" in found.text
+    assert "no effect of the number of bravo's Patrols there: it cannot balance the scenario" in found.text
     assert found.answer_interval == ("1", "8")
     assert check.text.endswith("not distinguishable from one half.")
 
@@ -176,7 +176,7 @@ def test_a_factor_without_an_effect_cannot_balance_the_game():
 def test_no_value_is_fair():
     answered, _ = ask(FAIR, lambda count, _: 0.3 - 0.01 * (count or 8))
     found, check = answered.answers
-    assert "no value from 1 to 8 is fair, so number of bravo's Patrols cannot balance the scenario" in found.text
+    assert "no value from 1 to 8 is fair, so the number of bravo's Patrols cannot balance the scenario" in found.text
     assert "makes the scenario fairest" not in found.text
     assert (found.answer, found.estimate, found.interval, found.answer_interval) == ("none", None, None, None)
     assert "less than one half, so this value is not quite fair" in check.text
@@ -437,7 +437,9 @@ def test_rankings_of_every_pair():
         samples=8,
         games=100,
     )
-    assert answered.summary == ("With both pairs of agents, what matters most is the same: number of bravo's Patrols.",)
+    assert answered.summary == (
+        "With both pairs of agents, what matters most is the same: the number of bravo's Patrols.",
+    )
     assert "1. number of bravo's Patrols: mean absolute effect" in answered.answers[0].text
     texts = [answer.text for answer in answered.answers if answer.statistic == "ranks"]
     assert texts[0] == "With scripted on both sides, all ranks can be told apart."

@@ -470,8 +470,12 @@ def test_values_and_changes_in_words():
     assert change_in_words(ammo, "-2") == "2 fewer rounds for each of bravo's Patrols"
     assert change_in_words(fuel, "-10%") == "10% less fuel for alpha's HVA"
     assert change_in_words(fuel, 90) == "90 units of fuel for alpha's HVA"
-    assert change_in_words(odds, "+5%") == "+5% for odds of either side's shots in the same sector"
+    assert change_in_words(odds, "+5%") == "+5% for the odds of either side's shots in the same sector"
     assert ask_extreme(ammo, "smallest") == "How few rounds may each of bravo's Patrols have so that"
     assert ask_extreme(fuel, "largest") == "How much fuel may alpha's HVA have so that"
-    assert ask_extreme("turn_limit", "largest") == "What is the largest value of turn limit for which"
+    assert ask_extreme("turn_limit", "largest") == "What is the largest value of the turn limit for which"
+    assert ask_extreme("bravo.points.goal", "smallest").startswith(
+        "What is the smallest value of bravo's points for its HVA"
+    )
+    assert number_in_words("turn_limit") == "value of the turn limit"
     assert number_in_words(ammo) == "number of rounds of each of bravo's Patrols"

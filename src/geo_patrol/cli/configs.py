@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geo_patrol.base.sides import SIDES
-from geo_patrol.cli.output import InputError, bad_input, plain_table, print_table
+from geo_patrol.cli.output import InputError, bad_input, open_console, plain_table, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,14 +55,12 @@ def configs(
 
 def print_presets() -> None:
     """Print all presets, and the differences of each to geo_patrol."""
-    from rich.console import Console
-
     from geo_patrol.config.presets import load_config
     from geo_patrol.config.toml_files import preset_names
 
     names = sorted(preset_names(), key=lambda name: (name != _BASE, name))
     presets = {name: load_config(name) for name in names}
-    console = Console(highlight=False, markup=False)
+    console = open_console()
     _print_tables(console, presets)
     for name, config in presets.items():
         if name != _BASE:

@@ -344,6 +344,8 @@ _NAME_WIDTH = 12
 """Of a name in a column of text: where a line is too short, longer ones are folded; less would not be legible."""
 _GAP = 2
 """Between two columns of a plain table."""
+_MAX_WIDTH = 10_000
+"""Of a line that nobody reads at a terminal."""
 
 
 def print_table(console: "Console", table: "Table", least: Sequence[str] = ()) -> None:
@@ -394,12 +396,21 @@ def _needed_width(column: "Column") -> int:
     return min(words if column.justify == "right" else max(map(len, texts)), _NAME_WIDTH)
 
 
-def print_heading(heading: str, settings: str) -> "Console":
-    """Print a bold heading and a line of settings; return the console for the rest."""
+def open_console() -> "Console":
+    """Return the console for tables; the lines of a file or a pipe are as long as they need to be, unless COLUMNS says otherwise."""
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(highlight=False, markup=False)  # paths of agents may have brackets
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _MAX_WIDTH
+    return console
+
+
+def print_heading(heading: str, settings: str) -> "Console":
+    """Print a bold heading and a line of settings; return the console for the rest."""
+    from rich.text import Text
+
+    console = open_console()
     console.print(Text(heading, style="bold"), soft_wrap=True)
     console.print(Text(settings), soft_wrap=True)
     console.print()

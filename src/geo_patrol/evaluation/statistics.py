@@ -554,7 +554,7 @@ def equilibrium(payoffs: ArrayLike) -> Equilibrium:
 
 @dataclass(frozen=True, eq=False)
 class EquilibriumIntervals:
-    """95% intervals of an equilibrium, by bootstrap percentiles: of one that is not unique, they may be wide.
+    """95% intervals of an equilibrium, by bootstrap percentiles; they cover the equilibria of each sample if it has several.
 
     Attributes:
         value: lower and upper end.
@@ -573,13 +573,21 @@ def equilibrium_intervals(payoffs: Sequence[NDArray[np.float64]]) -> Equilibrium
     Args:
         payoffs: matrices (m, n) of bootstrap samples.
     """
-    values, rows, columns = zip(*map(_maximin, payoffs), strict=True)
+    generator, values, rows, columns = np.random.default_rng(0), [], [], []
+    for matrix in payoffs:
+        scale = float(np.abs(matrix).max()) or 1.0
+        _, row, column = _maximin(matrix + generator.uniform(-_TIE, _TIE, matrix.shape) * scale)
+        values.append(row @ matrix @ column)
+        rows.append(row)
+        columns.append(column)
     low, high = np.quantile(values, _PERCENTILES).tolist()
     ends = (np.quantile(np.array(each), _PERCENTILES, axis=0).T for each in (rows, columns))
     return EquilibriumIntervals((low, high), *ends)
 
 
 _PERCENTILES = (0.025, 0.975)
+_TIE = 1e-6
+"""Noise of payoffs, which chooses among several equilibria; ten times what the linear program takes for equal."""
 
 
 def _maximin(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:

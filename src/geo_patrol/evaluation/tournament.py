@@ -1,7 +1,7 @@
 """Round-robin tournaments."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -153,24 +153,27 @@ class Tournament:
 
     @cached_property
     def equilibrium_intervals(self) -> EquilibriumIntervals:
-        """95% intervals of ``equilibrium``."""
-        return equilibrium_intervals([(payoffs - payoffs.T) / 2 for payoffs in self._resampled_payoffs()])
+        """95% intervals of ``equilibrium``; games of a single seed do not tell any."""
+        return self._intervals(lambda payoffs: (payoffs - payoffs.T) / 2)
 
     @cached_property
     def side_equilibrium_intervals(self) -> EquilibriumIntervals | None:
         """95% intervals of ``side_equilibrium``."""
-        return equilibrium_intervals(self._resampled_payoffs()) if self.mirror else None
+        return self._intervals(lambda payoffs: payoffs) if self.mirror else None
 
-    def _resampled_payoffs(self) -> list[NDArray[np.float64]]:
-        """Return the payoffs of bootstrap samples: seeds are drawn with replacement, each with all its games."""
+    def _intervals(self, convert: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> EquilibriumIntervals:
+        """Return intervals from bootstrap samples: seeds are drawn with replacement, each with all its games."""
         size, (alphas, bravos, results, seeds) = len(self.agents), self.games_played.T
+        if not seeds.any():
+            anything = np.tile([0.0, 1.0], (size, 1))
+            return EquilibriumIntervals((-1.0, 1.0), anything, anything)
         cells, generator, num_seeds = size * alphas + bravos, np.random.default_rng(self.seed), int(seeds.max()) + 1
         found = []
         for _ in range(_RESAMPLES):
             weights = generator.multinomial(num_seeds, np.full(num_seeds, 1 / num_seeds))[seeds]
             games, points = (np.bincount(cells, each, size**2) for each in (weights, weights * (1 - results)))
-            found.append((points / np.maximum(games, 1)).reshape(size, size))
-        return found
+            found.append(convert((points / np.maximum(games, 1)).reshape(size, size)))
+        return equilibrium_intervals(found)
 
     @cached_property
     def agent_errors(self) -> tuple[AgentErrors, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, StrictBool, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from geo_patrol.base.errors import ConfigError, counted, show
@@ -148,7 +148,7 @@ def _check_end(value: Any) -> str:
     raise wrong('what is to be reached and where: "well E6", "planet F22" or "station C12"')
 
 
-PlanetReferences = Annotated[tuple[str, ...], PlainValidator(_references(MAX_PLANETS))]
+PlanetReferences = Annotated[tuple[str, ...], BeforeValidator(_references(MAX_PLANETS))]
 
 
 class Mission(BaseModel):
@@ -168,7 +168,7 @@ class Mission(BaseModel):
     rows: Annotated[int, PlainValidator(whole(MIN_ROWS, MAX_ROWS))] = 9
     planets: Annotated[dict[str, Gravity], PlainValidator(_check_planets)]
     """Gravity by grid reference: "weak" or "strong"."""
-    stations: Annotated[tuple[str, ...], PlainValidator(_references(MAX_STATIONS))] = ()
+    stations: Annotated[tuple[str, ...], BeforeValidator(_references(MAX_STATIONS))] = ()
     """Points to dock at."""
     home: Annotated[str, PlainValidator(_check_reference)]
     """The planet that the ship is launched from; its gravity is weak."""
@@ -194,8 +194,7 @@ class Mission(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mission as JSON-compatible data."""
-        values = self.model_dump(exclude_none=True)
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+        return self.model_dump(mode="json", exclude_none=True)
 
     @property
     def is_probe(self) -> bool:

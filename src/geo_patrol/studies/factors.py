@@ -418,6 +418,16 @@ def in_words(name: str) -> str:
     return name if known is None else " ".join(filter(None, (known.format(side=_OWNERS[side]), place)))
 
 
+def with_article(name: str) -> str:
+    """Return a key of the configuration in the words of a sentence: "the number of bravo's Patrols", but "bravo's points ..."."""
+    words = in_words(name)
+    return (
+        words
+        if words == name or words.startswith(tuple(f"{owner}'s" for owner in _OWNERS.values()))
+        else f"the {words}"
+    )
+
+
 class _Amount(NamedTuple):
     """A quantity that can be counted or had more of: its noun, the plural of it if there is one, and who has it."""
 
@@ -447,7 +457,7 @@ def ask_extreme(name: str, find: str) -> str:
     """Return the beginning of a question for the largest or smallest value of a factor, up to a condition."""
     amount, is_largest = _amount_of(name), find == "largest"
     if amount is None:
-        return f"What is the {find} value of {in_words(name)} for which"
+        return f"What is the {find} value of {with_article(name)} for which"
     how = ("many" if is_largest else "few") if amount.plural else ("much" if is_largest else "little")
     return f"How {how} {amount.plural or amount.noun} may {amount.owner} have so that"
 
@@ -456,7 +466,7 @@ def number_in_words(name: str) -> str:
     """Return a factor in words that go with "largest" and "any": the number of what can be counted, the value of anything else."""
     words, amount = in_words(name), _amount_of(name)
     if amount is None:
-        return f"value of {words}"
+        return f"value of {with_article(name)}"
     return f"number of {words}" if amount.plural and not words.startswith("number") else words
 
 
@@ -466,7 +476,7 @@ def has_in_words(name: str, value: Any) -> tuple[str, bool]:
     if is_relative(value):
         return change_in_words(name, value), amount is not None and bool(amount.plural)
     if amount is None or isinstance(value, (list, tuple, Mapping)):
-        return f"{value_text(value)} for {in_words(name)}", False
+        return f"{value_text(value)} for {with_article(name)}", False
     if not amount.plural:
         return f"{value_text(value)} units of {amount.noun} for {amount.owner}", True
     is_plural = value != 1
@@ -480,7 +490,7 @@ def change_in_words(name: str, value: Any) -> str:
         return has_in_words(name, value)[0]
     amount, size, unit = _amount_of(name), match[1][1:], "%" if match[2] else ""
     if amount is None:
-        return f"{match[1]}{unit} for {in_words(name)}"
+        return f"{match[1]}{unit} for {with_article(name)}"
     noun = amount.plural or amount.noun
     more = "more" if match[1][0] == "+" else "fewer" if amount.plural else "less"
     if unit:

@@ -52,6 +52,7 @@ from geo_patrol.studies.factors import (
     number_in_words,
     positions_of,
     refuse_unquoted,
+    with_article,
 )
 from geo_patrol.studies.plan import (
     MAX_FACTORS,
@@ -280,7 +281,7 @@ class FairQuestion(SearchQuestion):
         series = [found.search.outcomes[number] for number in sorted(found.search.outcomes)]
         alike = ", but no two of these values can be told apart" if len(series) > 1 and not differ(series) else ""
         return (
-            f"no value {found.span} is fair, so {in_words(self.factor[0])} cannot balance the scenario: alpha wins"
+            f"no value {found.span} is fair, so {with_article(self.factor[0])} cannot balance the scenario: alpha wins"
             f" {span_text(found.played)}, a draw counting half, and comes closest to one half with {value_text(closest)}{alike};"
             f" {found.search.spent:,} games"
         )
@@ -289,7 +290,7 @@ class FairQuestion(SearchQuestion):
         name, _ = self.factor
         shares = plateau.describe("alpha's share, a draw counting half,", "one half")
         flat = (
-            f". They show no effect of {in_words(name)} there: it cannot balance the scenario, or it takes more games to see how"
+            f". They show no effect of {with_article(name)} there: it cannot balance the scenario, or it takes more games to see how"
             if plateau.is_flat
             else ""
         )
@@ -588,7 +589,7 @@ class RankingQuestion(Question):
 
     def compared(self, answer: Estimate) -> Compared | None:
         """Compare the factors that matter most."""
-        factor = in_words(answer.subject)
+        factor = with_article(answer.subject)
         return Compared("", factor, factor) if answer.answer == "1" and answer.text else None
 
     def differ(self, answers: Sequence[Estimate]) -> bool:
