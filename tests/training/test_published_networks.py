@@ -96,11 +96,30 @@ def test_a_network_of_the_inputs_alone(network, tmp_path, how):
     np.testing.assert_array_equal(alone.games, both.games)
 
 
-def test_wrong_outputs(tmp_path):
-    name = save(StandIn(308), tmp_path / "net.pt")
-    message = r"its logits are float32 of shape \(1, 308\): give 418 floating-point numbers"
-    with pytest.raises(AgentError, match=message):
-        play_match(name, "idle", config="case1", games=2, seed=0)
+class State(torch.nn.Module):
+    def forward(self, obs: torch.Tensor) -> list[int]:
+        return obs.shape
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (
+            StandIn(308),
+            r"its logits are float32 of shape \(1, 308\): give 418 floating-point numbers, 38 for each of 11 satellites",
+        ),
+        (
+            torch.nn.Linear(1591, 418),
+            "it fails with 1,505 inputs, mask and observation: RuntimeError: mat1 and mat2 shapes ",
+        ),
+        (torch.nn.Bilinear(2, 2, 2), "it fails with 1,505 inputs, mask and observation: .*"),
+        (State(), "the network must return a tensor, or a tuple that begins with one, got int"),
+    ],
+)
+def test_networks_of_other_inputs_or_outputs(network, message, tmp_path):
+    name = save(network, tmp_path / "net.pt")
+    with pytest.raises(AgentError, match=f"^agent '{name}': {message}[^\n]*$"):
+        make_agent(name)
 
 
 def zipped(**files):

@@ -403,15 +403,17 @@ class PublishedNetwork:
         """Return the logits of one position.
 
         Raises:
-            PolicyError: the network returned no tensor.
+            PolicyError: the network takes other inputs, fails, or returns no tensor.
         """
         torch = self._torch
         batch = torch.from_numpy(inputs)[None]
-        with torch.inference_mode():
-            if self._takes_inputs_alone:
-                output = self._forward(batch)
-            else:
-                output = self._forward({"obs": batch}, [torch.zeros(1)], torch.zeros(1, dtype=torch.int64))
+        arguments = ({"obs": batch}, [torch.zeros(1)], torch.zeros(1, dtype=torch.int64))
+        try:
+            with torch.inference_mode():
+                output = self._forward(batch) if self._takes_inputs_alone else self._forward(*arguments)
+        except RuntimeError as error:  # behind the traceback of the script
+            why = str(error).strip().rpartition("\n")[2]
+            raise PolicyError(f"it fails with {len(inputs):,} inputs, mask and observation: {why}") from error
         return _first_tensor(torch, output)
 
 
@@ -554,6 +556,8 @@ def load_network(name: str) -> NetworkAgent | PublishedAgent:
         if kind == PUBLISHED:
             return PublishedAgent(name, PublishedNetwork(source))
         return NetworkAgent(name, _LOADERS[kind](source), greedy=source != rest)
+    except AgentError:
+        raise
     except (NotFoundError, PolicyError, MissingPackageError) as error:
         raise AgentError(f"agent {name!r}: {error}") from error
     except FileNotFoundError as error:

@@ -4,7 +4,7 @@ The study published networks that read the board in bits of its own, unlike the 
 those of the board, not relative to a goal. They need the game and the side, so that the agent plans from games.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,25 +102,23 @@ def published_mask(game: Game, side: int) -> NDArray[np.uint8]:
 
 
 def find_unfit(game: Game) -> str:
-    """Return the first value of a game that the study's observation cannot hold, and what would be right; "" if it holds all."""
+    """Return the first value of a game that the study's observation cannot hold, and what would be right; "" if it holds all.
+
+    Lower limits of turns and less fuel than the study's make no difference, although its code gives another number of bits then.
+    """
     rules = game.as_games().state.rules[0]
-    return next(_find_unfit(game, rules), "")
-
-
-def _find_unfit(game: Game, rules: state.Record) -> Iterator[str]:
     if rules.outer_ring != _OUTER_RING:
-        yield f"board.outer_ring must be {_OUTER_RING}, got {rules.outer_ring}"
+        return f"board.outer_ring must be {_OUTER_RING}, got {rules.outer_ring}"
     if rules.inner_ring not in _INNER_RINGS:
-        yield f"board.inner_ring must be {' or '.join(map(str, _INNER_RINGS))}, got {rules.inner_ring}"
+        return f"board.inner_ring must be {' or '.join(map(str, _INNER_RINGS))}, got {rules.inner_ring}"
     numbers = [("turn_limit", int(rules.turn_limit), _TURN_BITS)]
     for index, side in enumerate(SIDES):
         for kind, name in enumerate(("hva", "patrols")):
             numbers.append((f"{side}.{name}.fuel", int(rules.initial_fuel[index, kind]), _FUEL_BITS))
             numbers.append((f"{side}.{name}.ammo", int(rules.initial_ammo[index, kind]), _AMMO_BITS))
         numbers.append((f"the score of {side}", game.scores[side], _SCORE_BITS))
-    for name, number, bits in numbers:
-        if number >> bits:
-            yield f"{name} must be at most {2**bits - 1}, got {number}"
+    faults = (f"{name} must be at most {2**bits - 1}, got {number}" for name, number, bits in numbers if number >> bits)
+    return next(faults, "")
 
 
 class PublishedAgent(StatelessPlanner):
@@ -132,10 +130,24 @@ class PublishedAgent(StatelessPlanner):
         name: what tables and messages call it.
         network: returns the 418 logits, of 38 orders for each of 11 satellites, of a mask followed by an observation, (1505,)
             float32. It is asked for one position at a time, so that a game is the same in a batch of any size.
+
+    Raises:
+        AgentError: the logits have another size or type.
     """
 
     def __init__(self, name: str, network: Callable[[NDArray[np.float32]], NDArray[Any]]) -> None:
         self.name, self._network = name, network
+        self._score(np.zeros(INPUT_SIZE, np.float32))  # to refuse another network before games are lost by it
+
+    def _score(self, inputs: NDArray[np.float32]) -> NDArray[np.floating[Any]]:
+        """Return the logits of all orders, (11, 38)."""
+        logits = np.asarray(self._network(inputs))
+        if logits.size != SATELLITES * PUBLISHED_ORDERS or logits.dtype.kind != "f":
+            raise AgentError(
+                f"agent {self.name!r}: its logits are {logits.dtype} of shape {logits.shape}: give "
+                f"{SATELLITES * PUBLISHED_ORDERS} floating-point numbers, {PUBLISHED_ORDERS} for each of {SATELLITES} satellites"
+            )
+        return logits.reshape(SATELLITES, PUBLISHED_ORDERS)
 
     def plan(
         self,
@@ -148,7 +160,7 @@ class PublishedAgent(StatelessPlanner):
         """Choose the orders of one decision phase, (n, 11).
 
         Raises:
-            AgentError: the study's observation cannot hold a game, or the logits have another size or type, or are NaN.
+            AgentError: the study's observation cannot hold a game, or the logits are NaN.
         """
         orders = np.zeros((len(games), SATELLITES), np.int64)
         for i, (game, side) in enumerate(zip(games, sides.tolist(), strict=True)):
@@ -163,13 +175,7 @@ class PublishedAgent(StatelessPlanner):
         if unfit := find_unfit(game):
             raise AgentError(f"agent {self.name!r} plays what its study's observation can hold: {unfit}")
         inputs = np.concatenate([mask.ravel(), observe_published(game, side)]).astype(np.float32)
-        logits = np.asarray(self._network(inputs))
-        if logits.size != mask.size or logits.dtype.kind != "f":
-            raise AgentError(
-                f"agent {self.name!r}: its logits are {logits.dtype} of shape {logits.shape}: give {mask.size} floating-point "
-                f"numbers, {PUBLISHED_ORDERS} for each of {SATELLITES} satellites"
-            )
-        scores = np.where(mask, logits.reshape(mask.shape), -np.inf)
+        scores = np.where(mask, self._score(inputs), -np.inf)
         if np.isnan(scores).any():
             raise AgentError(f"agent {self.name!r}: its logits of legal orders are NaN")
         best: NDArray[np.int64] = scores.argmax(axis=1)
