@@ -12,12 +12,15 @@ pytest.importorskip("numba_cuda")
 torch = pytest.importorskip("torch")
 
 # ruff: noqa: E402 - after the packages that they need
-from geo_patrol import Games, make_vec
+from geo_patrol import Games, load_config, make_vec
+from geo_patrol.base.errors import AgentError
 from geo_patrol.engine import cuda as kernels
 from geo_patrol.game.cuda import CudaError, CudaGames, find_device
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAMPLED = EXAMPLES / "random_scenarios.toml"
+COSTS = load_config("case1", {"alpha.costs.prograde": {"choices": [1, 9]}})
+UNEQUAL = load_config("case1", {"mirror": False, "alpha.costs.prograde": 9, "bravo.costs.radial_out": 1})
 ON_DEVICE = kernels.IS_SIMULATED or torch.cuda.is_available()
 needs_device = pytest.mark.skipif(
     not ON_DEVICE, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1"
@@ -79,8 +82,9 @@ def test_play_outs_of_copies(config):
         {"opponent": "random", "seats": "bravo", "mask_in": "obs", "observation": "tokens", "max_cycles": 3},
         {"autoreset": "same_step", "max_cycles": 4, "reward": "outcome", "mask_in": "none"},
         {"autoreset": "same_step", "max_cycles": 3, "copy": False},
+        {"opponent": {"scripted": 2, "turtle": 1, "random": 1}, "seats": "alternate", "max_cycles": 6},
     ],
-    ids=["self-play", "mixture", "bravo", "outcome", "no-copy"],
+    ids=["self-play", "mixture", "bravo", "outcome", "no-copy", "scripts"],
 )
 def test_environments(config, options):
     host, device = make_vec(config, 3, **options), make_vec(config, 3, device="cuda", **options)
@@ -123,28 +127,97 @@ def test_a_partial_reset_goes_on_with_the_streams():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"opponent": "scripted"}, "opponent 'scripted' cannot play on a GPU: it must be 'idle' or 'random'"),
+        (
+            {"opponent": "search"},
+            "opponent 'search' cannot play on a GPU: it is none of the scripts that have a kernel; 'idle'",
+        ),
+        ({"opponent": "policy:base"}, "opponent 'policy:base' cannot play on a GPU: .* agents with act_tensors can"),
+        (
+            {"opponent": "raider", "config": COSTS},
+            "its tables of paths need costs of moves that are the same in all games",
+        ),
         ({"threads": 2}, "threads cannot be given with device = 'cuda'"),
         ({"count_events": True}, "count_events cannot be given with device = 'cuda'"),
     ],
 )
 def test_what_a_device_cannot_do(options, message):
     with pytest.raises(ValueError, match=message):
-        make_vec("case1", 2, device="cuda", **options)
+        make_vec(**{"config": "case1", "num_games": 2, "device": "cuda", **options})
 
 
 @needs_device
-def test_wrong_actions():
-    env = make_vec("case1", 2, device="cuda")
-    with pytest.raises(RuntimeError, match="call reset"):
-        env.step(torch.zeros((4, 11), dtype=torch.int64, device=env.device))
-    env.reset(seed=0)
-    with pytest.raises(
-        ValueError, match=r"actions must be a tensor of integers of shape \(4, 11\), got shape \(4, 10\)"
-    ):
-        env.step(torch.zeros((4, 10), dtype=torch.int64, device=env.device))
-    with pytest.raises(ValueError, match=r"actions must be integers, got torch\.float32"):
-        env.step(torch.zeros((4, 11), device=env.device))
+@pytest.mark.parametrize("config", ["case1", UNEQUAL], ids=["equal", "unequal costs"])
+def test_raiders_fly_by_the_costs_of_their_side(config):
+    options = {
+        "opponent": {"raider": 1, "raider:defenders=1,dodge=0.5": 1},
+        "seats": "alternate",
+        "autoreset": "same_step",
+    }
+    host, device = make_vec(config, 4, **options), make_vec(config, 4, device="cuda", **options)
+    host.reset(seed=2), device.reset(seed=2)
+    for _ in range(12):
+        expected, found = host.step(host.sample_actions()), device.step(device.sample_actions())
+        for i, of_host in enumerate(expected):
+            assert_equal(of_host, found[i], str(i))
+
+
+@needs_device
+def test_mixed_keeps_the_tactics_of_a_game():
+    device = make_vec("case1", 4, opponent="mixed", device="cuda")
+    device.reset(seed=2)
+    device.step(device.sample_actions())
+    ((_, script),) = device._players.values()
+    chosen = [
+        choices for choices in script._arguments if getattr(choices, "shape", ()) == (4,) and choices.dtype == "i4"
+    ]
+    before = chosen[0].copy() if kernels.IS_SIMULATED else chosen[0].copy_to_host()
+    assert len(set(before.tolist())) > 1
+    for _ in range(3):
+        device.step(device.sample_actions())
+    after = chosen[0] if kernels.IS_SIMULATED else chosen[0].copy_to_host()
+    assert before.tolist() == after.tolist()
+
+
+class FirstOrder:
+    """Gives every satellite its last legal order."""
+
+    observation, stateless = "tokens", True
+
+    def __init__(self, name="first"):
+        self.name, self.calls = name, 0
+
+    def reset(self, new_games):
+        pass
+
+    def act(self, observations, action_masks, generator):
+        return self.act_tensors(torch.as_tensor(observations), torch.as_tensor(action_masks)).numpy()
+
+    def act_tensors(self, observations, action_masks):
+        self.calls += 1
+        assert observations.dtype == torch.int16
+        assert action_masks.dtype == torch.int8
+        return 27 - action_masks.flip(2).argmax(2)
+
+
+@needs_device
+def test_an_agent_of_tensors_as_an_opponent():
+    agent, other = FirstOrder(), FirstOrder("other")
+    options = {"seats": "alternate", "observation": "onehot"}
+    host = make_vec("case1", 4, opponent={agent: 1, "idle": 1}, **options)
+    device = make_vec("case1", 4, opponent={agent: 1, "idle": 1}, device="cuda", **options)
+    host.reset(seed=1), device.reset(seed=1)
+    for phase in range(10):
+        if phase == 5:
+            for env in (host, device):
+                env.set_opponents([(other, 1.0)])
+        for i, (expected, found) in enumerate(
+            zip(host.step(host.sample_actions()), device.step(device.sample_actions()), strict=True)
+        ):
+            assert_equal(expected, found, str(i))
+    other.act_tensors = lambda *_: torch.zeros(4, 11)
+    device.reset()
+    with pytest.raises(AgentError, match="agent 'other': act_tensors: actions must be integers"):
+        device.step(device.sample_actions())
 
 
 @pytest.mark.skipif(ON_DEVICE, reason="there is a device")

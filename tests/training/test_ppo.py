@@ -3,7 +3,6 @@
 import math
 from copy import deepcopy
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -148,16 +147,19 @@ class AllOrNone:
     """A matrix game: alpha's two satellites must agree, and bravo must not guess on what; else alpha loses."""
 
     def __init__(self, num_games):
-        self.observations = np.zeros((2 * num_games, 249), np.int16)
+        self.observations = torch.zeros((2 * num_games, 249), dtype=torch.int16)
         self.observations[1::2, 0] = 1
-        self.masks = np.zeros((2 * num_games, 11, 28), np.int8)
+        self.masks = torch.zeros((2 * num_games, 11, 28), dtype=torch.int8)
         self.masks[:, :, 0] = self.masks[:, 0, 1] = self.masks[::2, 1, 1] = 1
 
     def step(self, actions):
         first, second, guess = actions[::2, 0], actions[::2, 1], actions[1::2, 0]
-        payoffs = np.where((first == second) & (first != guess), 1, -1)
-        rewards = np.stack([payoffs, -payoffs], axis=1).ravel().astype(np.float32)
-        return rewards, np.ones(len(rewards), np.bool_)
+        payoffs = torch.where((first == second) & (first != guess), 1.0, -1.0)
+        rewards = torch.stack([payoffs, -payoffs], dim=1).flatten()
+        return rewards, torch.ones(len(rewards), dtype=torch.bool)
+
+    def record_results(self):
+        pass
 
 
 def test_nashpg_converges_to_strategies_that_independent_satellites_cannot_play(small_config):

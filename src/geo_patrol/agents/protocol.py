@@ -147,6 +147,29 @@ class CorrelatedAgent(ProbabilisticAgent, Protocol):
         ...
 
 
+@runtime_checkable
+class TensorAgent(Agent, Protocol):
+    """A stateless agent that can act on a GPU, as an opponent of an environment there."""
+
+    def act_tensors(self, observations: Any, action_masks: Any) -> Any:
+        """Choose the orders of one decision phase of n games.
+
+        Args:
+            observations: PyTorch tensor, (n, size): float32 ("onehot") or int16 ("tokens"). Not to be changed.
+            action_masks: PyTorch tensor on the same device, (n, 11, 28) int8: 1 where an order is legal. Not to be changed.
+
+        Returns:
+            (n, 11), a tensor of integers on that device, order codes; illegal ones count as noop. All n games are asked
+            for, those too in which the agent is not the opponent.
+        """
+        ...
+
+
+def is_tensor_agent(agent: Agent) -> TypeGuard[TensorAgent]:
+    """Tell whether an agent has the method ``act_tensors``."""
+    return callable(getattr(agent, "act_tensors", None))
+
+
 def is_planner(agent: Agent) -> TypeGuard[PlanningAgent]:
     """Tell whether an agent has the method ``plan``; a wrapper may deny it by an attribute ``plans`` that is false."""
     # Not ``isinstance``, which looks up every member of the protocol, and takes longer than a phase of many games.

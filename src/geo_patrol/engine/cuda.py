@@ -47,17 +47,21 @@ def _make_engagement() -> Engagement:
     return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
 
 
-@functools.cache
+_registered: set[Callable[..., Any]] = set()
+
+
 def register() -> None:
-    """Let kernels call every function of the engine.
+    """Let kernels call every compiled function of the modules that are imported.
 
     The temporary arrays of an engagement are made by another function, which is inlined: local memory is that of the caller.
     """
-    overload(make_engagement, inline="always")(lambda: _make_engagement)
+    if not _registered:
+        overload(make_engagement, inline="always")(lambda: _make_engagement)
+        _registered.add(make_engagement)
     for function in COMPILED:
-        belongs = function.__module__.startswith("geo_patrol.engine") or function.__module__ == "geo_patrol.base.board"
-        if belongs and function is not make_engagement:
+        if function not in _registered:
             register_jitable(function)
+            _registered.add(function)
 
 
 @contextmanager
@@ -91,21 +95,25 @@ def launch(kernel: Any, count: int, *arguments: Any, stream: Any = 0) -> None:
 
 
 def step_kernel(*, outer_ring: int, hides_enemies: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
-    """Return the kernel that does for each game what ``steps.step_games`` does.
+    """Return the kernel that does for each game what ``steps.step_games`` does, and plays on with sampled actions.
 
     Its arguments are those of ``step_games`` without ``start``, ``stop`` and ``outcomes``; ``selected`` has as many rows as there
-    are games. Where nothing is hidden, the sight is not read.
+    are games. ``calls`` after ``task`` is how often ``step_games`` is called: from the second time on to play, as long as the game is
+    selected and goes on, with ``actions``, which is then where the outputs have sampled actions. The last call writes the last
+    argument. Where nothing is hidden, the sight is not read.
     """
     sectors = 1 << (outer_ring + 2)  # as ``state.make_workspace`` allocates
 
     def step(
         task: int,
+        calls: int,
         selected: Any,
         games: state.State,
         known: state.Sight,
         episodes: EpisodeState,
         actions: Any,
         outputs: Outputs,
+        last_outputs: Outputs,
     ) -> None:
         i = cuda.grid(1)
         if i >= len(selected):
@@ -123,12 +131,16 @@ def step_kernel(*, outer_ring: int, hides_enemies: bool) -> tuple[Callable[..., 
             cuda.local.array((_SIDES, _SATELLITES), numba.int64),
         )
         outcomes = cuda.local.array(_MAX_OUTCOMES, _OUTCOME)
-        if hides_enemies:
-            steps.step_rows(task, i, i + 1, selected, games, known, episodes, workspace, actions, outcomes, outputs)
-        else:
-            steps.step_rows(task, i, i + 1, selected, games, None, episodes, workspace, actions, outcomes, outputs)
+        for call in range(calls):
+            if call > 0 and (not selected[i] or games.games[i].done != 0):
+                break
+            now, written = task if call == 0 else steps.PLAY, last_outputs if call == calls - 1 else outputs
+            if hides_enemies:
+                steps.step_rows(now, i, i + 1, selected, games, known, episodes, workspace, actions, outcomes, written)
+            else:
+                steps.step_rows(now, i, i + 1, selected, games, None, episodes, workspace, actions, outcomes, written)
 
-    return step, (steps.PLAY, _SELECTED, _STATE, state.NO_SIGHT, steps.NO_EPISODES, _ACTIONS, _OUTPUTS)
+    return step, (steps.PLAY, 1, _SELECTED, _STATE, state.NO_SIGHT, steps.NO_EPISODES, _ACTIONS, _OUTPUTS, _OUTPUTS)
 
 
 def reset_kernel(*, is_randomized: bool, hides_enemies: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:

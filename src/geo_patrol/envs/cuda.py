@@ -8,17 +8,39 @@ import torch
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from geo_patrol.base.errors import show
+from geo_patrol.agents.protocol import Agent, is_tensor_agent
+from geo_patrol.agents.scripted.cuda import DeviceScript
+from geo_patrol.base.errors import AgentError, show
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state, steps
+from geo_patrol.engine.observe import Encoding, observation_size
 from geo_patrol.envs.opponents import Mixture, VectorOptions
 from geo_patrol.envs.vector import VectorGeoPatrol
-from geo_patrol.game.cuda import CudaGames, DeviceOutputs, check_tensor, find_device, upload_arrays
+from geo_patrol.game.cuda import CudaGames, DeviceOutputs, check_memory, check_tensor, find_device, upload_arrays
 from geo_patrol.game.game import Game, Games
 
-_BUILT_IN = ("idle", "random")
-"""Opponents that play on the device."""
+
+class _TensorPlayer:
+    """An agent with ``act_tensors`` as an opponent on a GPU."""
+
+    def __init__(self, agent: Any, name: str) -> None:
+        self._agent, self._name = agent, name
+
+    def act(self, index: int, games: CudaGames, observations: torch.Tensor, masks: torch.Tensor) -> None:
+        """Write the orders of the games against the opponent with an index, see ``DeviceScript.act``.
+
+        The agent is asked for all games, since to choose among them the host would have to wait for their number.
+        """
+        orders = self._agent.act_tensors(observations, masks)
+        try:
+            orders = check_tensor(orders, (len(games), state.SATELLITES), games.device)
+        except ValueError as error:
+            raise AgentError(f"agent {show(self._name)}: act_tensors: {error}") from None
+        episodes = games.episodes
+        selected = (episodes.field("opponent") == index) & (episodes.field("is_over") == 0)
+        actions = episodes.field("opponent_actions")
+        actions.copy_(torch.where(selected[:, None], orders, actions))
 
 
 class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
@@ -29,7 +51,8 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
 
     - Actions, observations, rewards, endings and infos are tensors on the device. A step starts kernels on PyTorch's current
       stream and does not wait for them.
-    - Opponents are "idle", "random", or a mixture of both.
+    - Opponents are "idle", "random", "scripted", "raider", "turtle" and "mixed", with any parameters, and agents with ``act_tensors``
+      (``geo_patrol.agents.protocol.TensorAgent``), such as ``geo_patrol.training.TrainingAgent``; or a mixture of them.
     - In mode DISABLED, an episode that is over stays as it is until it is reset; nothing is raised, for which a step would have
       to wait.
     - ``reset``, ``save`` and ``restore`` move all games to the host and back.
@@ -60,19 +83,22 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             if name in options:
                 raise ValueError(f"{name} cannot be given with device = {device!r}")
         self._host = VectorGeoPatrol(config, num_games, **options)
-        self._check_opponents()
         self._name, self._copy = device, options.get("copy", True)
         self._mask_in, encoding = options.get("mask_in", "info"), options.get("observation", "onehot")
         self._mode: AutoresetMode = self._host.metadata["autoreset_mode"]
         self.num_games, self.num_envs, self.metadata = self._host.num_games, self._host.num_envs, self._host.metadata
         self.single_observation_space = self._host.single_observation_space
         self.single_action_space, self.action_space = self._host.single_action_space, self._host.action_space
+        self._players: dict[int, tuple[Agent, _TensorPlayer | DeviceScript]] = {}
+        self._views: dict[Encoding, DeviceOutputs] = {}
         vector = self.single_observation_space
         if isinstance(vector, spaces.Dict):
             vector = vector["observation"]
         assert vector.shape is not None
+        assert vector.dtype is not None
         size = vector.shape[0]
         rows = self.num_envs
+        check_memory(self.num_games, self._game_size(size * vector.dtype.itemsize), self.device)
         self._outputs = DeviceOutputs(rows, self.device, encoding, size, masks=True, results=True)
         sampling = DeviceOutputs(rows, self.device, samples=True)
         self._sampled_array = sampling.sampled
@@ -80,6 +106,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self._stepping = self._outputs.arrays._replace(sampled=sampling.arrays.sampled)
         self._all = torch.ones(rows, dtype=torch.bool, device=self.device)
         self._games: CudaGames | None = None
+        self._update_players()
         self._samples = False  # whether actions were asked for since the last step
         self._sampled: torch.Tensor | None = None  # actions for the next step, if it sampled them
         self.closed = False
@@ -99,10 +126,45 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         """The space of a batch of observations."""
         return self._host.observation_space
 
-    def _check_opponents(self) -> None:
-        for name in self._host.opponent_names:
-            if name not in _BUILT_IN:
-                raise ValueError(f"opponent {show(name)} cannot play on a GPU: it must be 'idle' or 'random'")
+    def _game_size(self, observation_size: int) -> int:
+        """Return how many bytes a game needs: its records, and the outputs of its environments with the copies of a step."""
+        episodes = self._host._episodes  # noqa: SLF001
+        records = sum(part.nbytes for part in (*episodes.games.state, *episodes.games.sight, episodes.records))
+        results = steps.RESULT.itemsize + steps.STATISTICS.itemsize + 2 * 8 * state.SATELLITES
+        given = observation_size + state.SATELLITES * state.ORDERS
+        copies = 1 + self._copy + (self._mode is AutoresetMode.SAME_STEP)
+        return records // self.num_games + self.num_envs // self.num_games * (results + copies * given)
+
+    def _update_players(self) -> None:
+        """Prepare the opponents that new episodes choose from, and keep those that play; the others are released.
+
+        Raises:
+            ValueError: one of them cannot play on a GPU.
+        """
+        table = self._host._opponents  # noqa: SLF001
+        indices = table.choices.indices
+        if self._games is not None:
+            indices = np.concatenate([indices, self._games.episodes.field("opponent").cpu().numpy()])
+        players: dict[int, tuple[Agent, _TensorPlayer | DeviceScript]] = {}
+        for index, agent, name in table.players(indices[indices >= 0]):
+            known = self._players.get(index)
+            players[index] = known if known is not None and known[0] is agent else (agent, self._player(agent, name))
+            if agent.observation not in self._views:
+                outer_ring, hides_enemies = self.config.board.outer_ring, self.config.hides_enemies
+                size = observation_size(agent.observation, outer_ring, hides_enemies=hides_enemies)
+                view = DeviceOutputs(self.num_games, self.device, agent.observation, size, masks=True)
+                self._views[agent.observation] = view
+        self._players = players
+        self._opponents = upload_arrays(table.choices, self.device)
+
+    def _player(self, agent: Agent, name: str) -> _TensorPlayer | DeviceScript:
+        if is_tensor_agent(agent):
+            return _TensorPlayer(agent, name)
+        try:
+            return DeviceScript(agent, self.config, self.num_games, self.device)
+        except ValueError as error:
+            able = "'idle', 'random', 'scripted', 'raider', 'turtle', 'mixed' and agents with act_tensors can"
+            raise ValueError(f"opponent {show(name)} cannot play on a GPU: {error}; {able}") from None
 
     def _started(self) -> CudaGames:
         if self._games is None or self.closed:
@@ -116,7 +178,6 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             self._games = CudaGames(episodes.games, self._name, episodes.bookkeeping)
         else:
             self._games.upload(episodes.games, episodes.bookkeeping)
-        self._opponents = upload_arrays(self._host._opponents.choices, self.device)  # noqa: SLF001
         sampled = self._host._sampled  # noqa: SLF001
         self._sampled = None if sampled is None else torch.from_numpy(sampled).to(self.device)
         for records in (self._outputs.results, self._outputs.statistics):
@@ -161,6 +222,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self._samples &= self._sampled is None  # those of the last step were not used
         outputs = self._stepping if self._samples else self._outputs.arrays
         orders = check_tensor(actions, (self.num_envs, state.SATELLITES), self.device)
+        self._act(games)
         if self._mode is AutoresetMode.NEXT_STEP:
             over = games.episodes.field("is_over") != 0
             games.set_up(over, self._opponents)
@@ -179,6 +241,14 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             infos |= self._info(self._all)
         self._sampled = self._sampled_array.clone() if self._samples else None
         return self._observations(), rewards, terminated, truncated, infos
+
+    def _act(self, games: CudaGames) -> None:
+        """Write the orders of the opponents that the step does not play itself."""
+        for view in self._views.values() if self._players else ():
+            games.run(steps.OBSERVE, outputs=view.arrays, of_opponents=True)
+        for index, (agent, player) in self._players.items():
+            view = self._views[agent.observation]
+            player.act(index, games, view.observations, view.masks)
 
     def _observations(self) -> Any:
         if self._mask_in == "obs":
@@ -267,14 +337,13 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         return self._started().to("cpu")
 
     def set_opponents(self, opponent: Mixture) -> None:
-        """Let episodes that start from now on choose their opponents from another mixture, of "idle" and "random".
+        """Let episodes that start from now on choose their opponents from another mixture, of those that can play on a GPU.
 
         Raises:
             ValueError: an opponent or a weight is wrong, or both sides are played.
         """
         self._host.set_opponents(opponent)
-        self._check_opponents()
-        self._opponents = upload_arrays(self._host._opponents.choices, self.device)  # noqa: SLF001
+        self._update_players()
 
     def set_variants(self, weights: str | Mapping[str, float]) -> None:
         """Let episodes that start from now on sample variants by other weights, see ``VectorGeoPatrol.set_variants``."""

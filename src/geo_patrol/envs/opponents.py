@@ -45,7 +45,7 @@ class VectorOptions(TypedDict, total=False):
     copy: bool
 
 
-class _OpponentAgent(NamedTuple):
+class OpponentAgent(NamedTuple):
     """An opponent in play that acts outside the engine."""
 
     opponent: int
@@ -108,7 +108,7 @@ class OpponentTable:
         self._names.append(str(agent.name))
         return len(self._agents) - 1
 
-    def _players(self, indices: NDArray[np.int64]) -> list[_OpponentAgent]:
+    def players(self, indices: NDArray[np.int64]) -> list[OpponentAgent]:
         """Return the opponents that act outside the engine, of those at ``indices``, one for each game.
 
         Those that are neither there nor chosen any more are released.
@@ -120,7 +120,7 @@ class OpponentTable:
                 if not isinstance(self._specs[index], str):
                     self._specs[index] = None
         external = [int(index) for index in np.flatnonzero(counts) if self.choices.kinds[index] == steps.EXTERNAL]
-        return [_OpponentAgent(index, self._agent(index), self._names[index]) for index in external]
+        return [OpponentAgent(index, self._agent(index), self._names[index]) for index in external]
 
     def _agent(self, index: int) -> Agent:
         agent = self._agents[index]
@@ -139,7 +139,7 @@ class OpponentTable:
         """
         if new_games.any() and not all(agent is None or protocol.is_stateless(agent) for agent in self._agents):
             indices = episodes.records["opponent"]
-            for index, agent, name in self._players(indices):
+            for index, agent, name in self.players(indices):
                 new = new_games & (indices == index)
                 if not protocol.is_stateless(agent) and new.any():
                     protocol.reset_agent(agent, name, new.copy())
@@ -162,7 +162,7 @@ class OpponentTable:
         """
         if not (self.choices.kinds == steps.EXTERNAL).any():
             return
-        players = self._players(episodes.records["opponent"])
+        players = self.players(episodes.records["opponent"])
         views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
         seeded = [player for player in players if protocol.takes_keys(player.agent)]
         for player in players:
@@ -174,7 +174,7 @@ class OpponentTable:
     def _act_at_once(
         self,
         episodes: Episodes,
-        player: _OpponentAgent,
+        player: OpponentAgent,
         observations: NDArray[Any],
         masks: NDArray[np.int8],
         generator: np.random.Generator,
@@ -208,7 +208,7 @@ class OpponentTable:
         self,
         episodes: Episodes,
         shard: NDArray[np.int64],
-        players: list[_OpponentAgent],
+        players: list[OpponentAgent],
         views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that take keys."""

@@ -3,6 +3,7 @@
 ``Games.to("cuda")`` makes them. All arrays that methods take and return are PyTorch tensors on the device.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.base.arguments import check_limit
 from geo_patrol.base.errors import GeoPatrolError, show
+from geo_patrol.config.schema import MAX_TURNS
 from geo_patrol.engine import cuda as kernels
 from geo_patrol.engine import setup, state, steps
 from geo_patrol.engine.cuda import cuda
@@ -50,6 +52,37 @@ def find_device(device: str = "cuda") -> torch.device:
     return torch.device("cuda", index)
 
 
+def free_memory(device: torch.device) -> int:
+    """Return how many bytes of a device's memory are free, or can be used again by PyTorch."""
+    if kernels.IS_SIMULATED:
+        return sys.maxsize
+    free: int = torch.cuda.mem_get_info(device)[0]
+    return free + int(torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
+
+
+def check_memory(num_games: int, size: int, device: torch.device) -> None:
+    """Check that games fit into a device's memory, before anything is compiled.
+
+    Args:
+        num_games: how many games.
+        size: how many bytes a game needs.
+        device: where they are to be.
+
+    Raises:
+        CudaError: they do not.
+    """
+    free = int(free_memory(device) * _USABLE)
+    if num_games * size > free:
+        raise CudaError(
+            f"{num_games:,} games need {num_games * size / 2**30:,.1f} GiB of memory, and {free / 2**30:,.1f} GiB of {device} are "
+            f"free: {free // size:,} games fit"
+        )
+
+
+_USABLE = 0.9
+"""The fraction of the free memory that games may take: kernels and temporary tensors need the rest."""
+
+
 class DeviceRecords(NamedTuple):
     """Records on the device, as kernels take them, and the same memory as bytes."""
 
@@ -61,17 +94,27 @@ class DeviceRecords(NamedTuple):
     @classmethod
     def upload(cls, records: state.Records, device: torch.device) -> Self:
         """Copy records to a device."""
-        size = records.dtype.itemsize
-        host = torch.from_numpy(np.frombuffer(bytearray(records.tobytes()), np.uint8).reshape(len(records), size))
-        memory = host.to(device)
+        host = torch.from_numpy(
+            np.frombuffer(bytearray(records.tobytes()), np.uint8).reshape(len(records), records.itemsize)
+        )
+        return cls.of(host.to(device), records.dtype)
+
+    @classmethod
+    def of(cls, memory: torch.Tensor, layout: np.dtype[Any]) -> Self:
+        """Return the records whose memory is a tensor, (n, bytes of a record) uint8."""
         if kernels.IS_SIMULATED:
-            array: Any = memory.numpy().reshape(-1).view(records.dtype)
-        elif len(records) == 0:
-            array = cuda.device_array(0, records.dtype)
+            array: Any = memory.numpy().reshape(-1).view(layout)
+        elif len(memory) == 0:
+            array = cuda.device_array(0, layout)
         else:
             owner = cuda.as_cuda_array(memory.view(-1))
-            array = cuda.devicearray.DeviceNDArray((len(records),), (size,), records.dtype, gpu_data=owner.gpu_data)
-        return cls(array, memory, records.dtype)
+            shape, strides = (len(memory),), (layout.itemsize,)
+            array = cuda.devicearray.DeviceNDArray(shape, strides, layout, gpu_data=owner.gpu_data)
+        return cls(array, memory, layout)
+
+    def copy(self) -> Self:
+        """Return a copy on the same device."""
+        return self.of(self.memory.clone(), self.layout)
 
     def download(self) -> state.Records:
         """Copy the records to the host."""
@@ -170,6 +213,8 @@ class CudaGames:
     def __init__(self, games: Games, device: str = "cuda", episodes: EpisodeState = steps.NO_EPISODES) -> None:
         self.config, self.device = games.config, find_device(device)
         self.hides_enemies = games.hides_enemies
+        size = sum(part.nbytes for part in (*games.state, *games.sight, episodes.records))
+        check_memory(len(games), -(-size // max(len(games), 1)), self.device)
         self._host = games.copy()  # what does not change, and the form in which games come back
         kernels_of = {"outer_ring": self.config.board.outer_ring, "hides_enemies": self.hides_enemies}
         self._step = kernels.compiled(kernels.step_kernel, **kernels_of)
@@ -179,15 +224,20 @@ class CudaGames:
 
     def upload(self, games: Games, episodes: EpisodeState = steps.NO_EPISODES) -> None:
         """Replace all games by others of the same configuration and number, with their random streams."""
-        self.games, self.rules, self.choices = (DeviceRecords.upload(part, self.device) for part in games.state)
-        self.beliefs, self.sightings = (DeviceRecords.upload(part, self.device) for part in games.sight)
-        self.episodes, self._settings = (DeviceRecords.upload(part, self.device) for part in episodes)
+        of_opponents = episodes.settings.copy()
+        of_opponents["sides"], of_opponents["observes_opponent"] = 1, 1
+        parts = (*games.state, *games.sight, *episodes, of_opponents)
+        self._adopt([DeviceRecords.upload(part, self.device) for part in parts])
+        self.set_scenario(games.scenario)
+
+    def _adopt(self, parts: Sequence[DeviceRecords]) -> None:
+        """Take over the records of games, sights and episodes, with the settings of the episodes and of opponents."""
+        self._parts = parts
+        self.games, self.rules, self.choices, self.beliefs, self.sightings, self.episodes, *self._settings = parts
         self.state = state.State(self.games.array, self.rules.array, self.choices.array)
         self.sight = state.Sight(self.beliefs.array, self.sightings.array)
-        self.bookkeeping = EpisodeState(self.episodes.array, self._settings.array)
         size = self.rules.memory.shape[1] // 8
         self.words = self.rules.memory.view(torch.int64).view(-1, size)
-        self.set_scenario(games.scenario)
 
     def set_scenario(self, scenario: setup.Scenario) -> None:
         """Let games that are set up from now on sample their rules from another scenario."""
@@ -278,20 +328,24 @@ class CudaGames:
     def play_randomly(self, max_phases: int | None = None) -> Self:
         """Play the games to their end with sampled actions, and return the games themselves; see ``Games.play_randomly``."""
         limit = check_limit("max_phases", max_phases)
-        outputs, running, played = DeviceOutputs(2 * len(self), self.device, samples=True), ~self.is_over, 0
-        if limit > 0:
-            self.run(steps.DESCRIBE, selected=running, outputs=outputs.arrays)
-        while played < limit and (played % PHASES_BETWEEN_LOOKS or bool(running.any())):
-            played += 1
-            self.run(steps.PLAY, outputs.sampled, selected=running, outputs=outputs.arrays if played < limit else None)
-            running = ~self.is_over
+        outputs = DeviceOutputs(2 * len(self), self.device, samples=True)
+        if (
+            limit > 0
+        ):  # one kernel plays whole games: the first call samples actions, and each further one plays a phase
+            self.run(
+                steps.DESCRIBE,
+                outputs.sampled,
+                selected=~self.is_over,
+                outputs=outputs.arrays,
+                more_phases=min(limit, 2 * MAX_TURNS),
+            )
         return self
 
     def copy(self) -> "CudaGames":
         """Return independent copies with the same random streams."""
         twin = object.__new__(type(self))
         twin.__dict__ |= self.__dict__
-        twin.upload(self.to("cpu"))
+        twin._adopt([part.copy() for part in self._parts])
         return twin
 
     def reseed(self, seed: int | Sequence[int] | NDArray[np.integer[Any]] | None = None) -> Self:
@@ -306,6 +360,8 @@ class CudaGames:
         *,
         selected: torch.Tensor | None = None,
         outputs: Outputs | None = None,
+        of_opponents: bool = False,
+        more_phases: int = 0,
     ) -> None:
         """Start the kernel of the step for all games, after what PyTorch's current stream does already.
 
@@ -314,17 +370,24 @@ class CudaGames:
             actions: (rows, 11) int64 order codes.
             selected: (n,) bool, the games whose outputs are written, all by default.
             outputs: what to write.
+            of_opponents: whether the outputs are those of the side opposite to each game's seat.
+            more_phases: how many phases of the selected games are then played with ``actions``, in which the outputs have
+                sampled actions; the last phase writes nothing.
         """
+        episodes = EpisodeState(self.episodes.array, self._settings[of_opponents].array)
         given = self._nothing.sampled if actions is None else actions
+        written = self._nothing.arrays if outputs is None else outputs
         self.launch(
             self._step,
             task,
+            1 + more_phases,
             for_kernels(self._running if selected is None else selected),
             self.state,
             self.sight,
-            self.bookkeeping,
+            episodes,
             for_kernels(given),
-            self._nothing.arrays if outputs is None else outputs,
+            written,
+            self._nothing.arrays if more_phases else written,
         )
 
     def set_up(self, selected: torch.Tensor, opponents: Opponents) -> None:
@@ -332,17 +395,14 @@ class CudaGames:
         reset = kernels.compiled(
             kernels.reset_kernel, is_randomized=self._host.is_randomized, hides_enemies=self.hides_enemies
         )
-        arguments = self.state, for_kernels(self.words), self.sight, self.bookkeeping, opponents, self._scenario
+        episodes = EpisodeState(self.episodes.array, self._settings[0].array)
+        arguments = self.state, for_kernels(self.words), self.sight, episodes, opponents, self._scenario
         self.launch(reset, for_kernels(selected), *arguments)
 
     def launch(self, kernel: Any, *arguments: Any) -> None:
         """Start a kernel with a thread for each game, on PyTorch's current stream."""
         stream = 0 if kernels.IS_SIMULATED else cuda.external_stream(torch.cuda.current_stream(self.device).cuda_stream)
         kernels.launch(kernel, len(self), *arguments, stream=stream)
-
-
-PHASES_BETWEEN_LOOKS = 16
-"""Phases that are played before the host asks whether any game goes on, for which it has to wait."""
 
 
 def check_tensor(actions: Any, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:

@@ -5,6 +5,7 @@ multi-agent reinforcement learning", 2019): with a weight of ``(1 - win rate) **
 easy on another, so each configuration has a league of its own; past policies join all of them.
 """
 
+import importlib.util
 import itertools
 import time
 from collections import deque
@@ -12,14 +13,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
 from geo_patrol.agents.protocol import agent_name
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.make import make_vec
-from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.network import TrainingAgent
 
@@ -87,51 +88,71 @@ _SEED_STRIDE = 1_000_003  # between the vector environments of a run
 
 
 class TrainingEnvs:
-    """Several vector environments, stepped as one batch.
+    """Several vector environments, stepped as one batch. With a GPU and the extra ``[cuda]`` its games are there.
 
     Args:
         config: the settings.
         leagues: whom the policy meets in each configuration, as ``make_leagues`` returns them.
         seed: of the games.
+        device: where the policy is.
 
     Attributes:
         num_envs: rows of the batch.
-        observations: (num_envs, 249) int16, the current observations.
+        observations: (num_envs, 249) int16, the current observations, where the games are.
         masks: (num_envs, 11, 28) int8, the current action masks.
         score_coef: reward of 100 points of score, beside the outcome's 1 or -1.
-        seconds: time spent in steps of the environments, opponents included.
+        seconds: time spent in steps of the environments, opponents included. A GPU's steps go on after they return.
     """
 
-    def __init__(self, config: TrainingConfig, leagues: Sequence[League[TrainingAgent]], seed: int) -> None:
+    def __init__(
+        self, config: TrainingConfig, leagues: Sequence[League[TrainingAgent]], seed: int, device: torch.device
+    ) -> None:
         self.score_coef, self.seconds = config.score_coef, 0.0
-        self.envs, self._leagues = _make_envs(config, leagues)
+        has_games = device.type == "cuda" and importlib.util.find_spec("numba_cuda") is not None
+        self._device = device if has_games else torch.device("cpu")
+        self.envs, self._leagues = _make_envs(config, leagues, str(self._device))
+        self._finished: list[list[Tensor]] = [[] for _ in self.envs]
         bounds = np.cumsum([0, *(env.num_envs for env in self.envs)])
         self._rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
         self.num_envs = int(bounds[-1])
         first = [env.reset(seed=seed + _SEED_STRIDE * i) for i, env in enumerate(self.envs)]
-        self.observations = np.concatenate([observations[:, :TOKEN_SIZE] for observations, _ in first])
-        self.masks = np.concatenate([infos["action_mask"] for _, infos in first])
+        self._takes_tensors = isinstance(first[0][0], torch.Tensor)
+        self.observations = torch.cat([torch.as_tensor(observations)[:, :TOKEN_SIZE] for observations, _ in first])
+        self.masks = torch.cat([torch.as_tensor(infos["action_mask"]) for _, infos in first])
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    def step(self, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Play one decision phase of all games.
 
         Returns:
-            Rewards and dones, (num_envs,). A win is 1; a score difference counts ``score_coef`` for 100 points, as
-            the outcome alone is so rare at first that learning takes off much later.
+            Rewards, float32, and dones, (num_envs,). A win is 1; a score difference counts ``score_coef`` for 100 points,
+            as the outcome alone is so rare at first that learning takes off much later.
         """
-        rewards, dones = np.empty(self.num_envs, np.float32), np.empty(self.num_envs, np.bool_)
-        for env, league, rows in zip(self.envs, self._leagues, self._rows, strict=True):
+        rewards = torch.empty(self.num_envs, device=self._device)
+        dones = torch.empty(self.num_envs, dtype=torch.bool, device=self._device)
+        actions = actions.to(self._device)
+        for env, finished_games, rows in zip(self.envs, self._finished, self._rows, strict=True):
             start = time.perf_counter()
-            observations, rewards[rows], dones[rows], _, infos = env.step(actions[rows])
-            self.observations[rows] = observations[:, :TOKEN_SIZE]
-            self.masks[rows] = infos["action_mask"]
+            orders = actions[rows] if self._takes_tensors else actions[rows].numpy()
+            observations, points, terminated, _, infos = env.step(orders)
+            self.observations[rows] = torch.as_tensor(observations)[:, :TOKEN_SIZE]
+            self.masks[rows] = torch.as_tensor(infos["action_mask"])
             self.seconds += time.perf_counter() - start
-            episode, finished = infos["finished_episode"], infos["_finished_episode"]
-            rewards[rows] = self.score_coef * rewards[rows] / 100 + np.where(finished, episode["outcome"], 0)
-            if env.opponent_names and finished.any():
-                names = [env.opponent_names[index] for index in episode["opponent"][finished]]
-                league.record(names, episode["outcome"][finished])
+            episode, finished = infos["finished_episode"], torch.as_tensor(infos["_finished_episode"])
+            outcome, dones[rows] = torch.as_tensor(episode["outcome"]), torch.as_tensor(terminated)  # 0 of the others
+            rewards[rows] = self.score_coef * torch.as_tensor(points).float() / 100 + torch.where(finished, outcome, 0)
+            if env.opponent_names:
+                opponent = torch.as_tensor(episode["opponent"])
+                finished_games.append(torch.stack([torch.where(finished, opponent, -1), outcome]))
         return rewards, dones
+
+    def record_results(self) -> None:
+        """Tell the leagues how the games ended that finished since the last call: once a rollout, as a GPU is waited for."""
+        for env, league, finished_games in zip(self.envs, self._leagues, self._finished, strict=True):
+            if finished_games:
+                opponents, outcomes = torch.cat(finished_games, 1).cpu().numpy()
+                over = opponents >= 0
+                league.record([env.opponent_names[index] for index in opponents[over]], outcomes[over])
+                finished_games.clear()
 
     def resample_opponents(self) -> None:
         """Let games that begin from now on take their opponents from the current mixture of their league."""
@@ -157,12 +178,13 @@ def _share_envs(config: TrainingConfig) -> list[tuple[GameConfig, int]]:
 
 
 def _make_envs(
-    config: TrainingConfig, leagues: Sequence[League[TrainingAgent]]
-) -> tuple[list[VectorGeoPatrol], list[League[TrainingAgent]]]:
+    config: TrainingConfig, leagues: Sequence[League[TrainingAgent]], device: str
+) -> tuple[list[Any], list[League[TrainingAgent]]]:
     """Return environments for games against the leagues and for self-play, and the league of each."""
     # What a step returns is copied into the rows of the batch, or used, before the next step.
     options: dict[str, Any] = {"observation": "tokens", "reward": "score", "autoreset": "same_step", "copy": False}
-    envs: list[VectorGeoPatrol] = []
+    options["device"] = device
+    envs: list[Any] = []
     league_of_env: list[League[TrainingAgent]] = []
     for (game_config, num_envs), league in zip(_share_envs(config), leagues, strict=True):
         self_play_games = round(num_envs * config.self_play_fraction / NUM_SIDES)

@@ -224,10 +224,13 @@ class TrainingAgent(StatelessAgent):
     ) -> NDArray[np.int64]:
         """Sample actions, (n, 11)."""
         device = self.network.device
-        masks = torch.as_tensor(action_masks, device=device).bool()
-        actions = sample_actions(self.network, torch.as_tensor(observations, device=device), masks)[0]
-        sampled: NDArray[np.int64] = actions.cpu().numpy()
-        return sampled
+        masks = torch.as_tensor(action_masks, device=device)
+        actions: NDArray[np.int64] = self.act_tensors(torch.as_tensor(observations, device=device), masks).cpu().numpy()
+        return actions
+
+    def act_tensors(self, observations: Tensor, action_masks: Tensor) -> Tensor:
+        """Sample actions, (n, 11), where the network is; this is how it plays on a GPU."""
+        return sample_actions(self.network, observations[:, :TOKEN_SIZE], action_masks.bool())[0]
 
 
 def freeze(network: PolicyNetwork, name: str) -> TrainingAgent:

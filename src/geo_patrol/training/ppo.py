@@ -50,15 +50,13 @@ class RolloutBuffer:
         """Fill the buffer with the next phases of the environments."""
         num_steps = len(self.actions)
         for step in range(num_steps):
-            self.observations[step] = torch.from_numpy(envs.observations)
-            self.masks[step] = torch.from_numpy(envs.masks)
+            self.observations[step], self.masks[step] = envs.observations, envs.masks
             sampled = sample_actions(network, self.observations[step], self.masks[step])
             self.actions[step], self.log_probs[step], self.values[step] = sampled
-            rewards, dones = envs.step(sampled[0].cpu().numpy())
-            self.rewards[step], self.dones[step] = torch.from_numpy(rewards), torch.from_numpy(dones)
-        observations = torch.as_tensor(envs.observations, device=network.device)
-        masks = torch.as_tensor(envs.masks, device=network.device).bool()
-        self.values[num_steps] = sample_actions(network, observations, masks)[2]
+            self.rewards[step], self.dones[step] = envs.step(sampled[0])
+        envs.record_results()
+        observations, masks = envs.observations.to(network.device), envs.masks.to(network.device)
+        self.values[num_steps] = sample_actions(network, observations, masks.bool())[2]
 
     def advantages(self, gamma: float, gae_lambda: float) -> Tensor:
         """Return generalised advantage estimates, (num_steps, num_envs)."""
@@ -103,8 +101,8 @@ def update_policy(
     batch = rollout.transitions(config.gamma, config.gae_lambda)
     metrics: list[dict[str, float]] = []
     for _ in range(config.update_epochs):
-        for indices in torch.randperm(len(batch.returns)).tensor_split(config.num_minibatches):
-            minibatch = Transitions(*(column[indices.to(network.device)] for column in batch))
+        for indices in torch.randperm(len(batch.returns), device=network.device).tensor_split(config.num_minibatches):
+            minibatch = Transitions(*(column[indices] for column in batch))
             scores = network(minibatch.observations, minibatch.masks)
             logits = scores.given(minibatch.actions)
             output = scores.choices, logits, scores.values

@@ -341,7 +341,7 @@ class Trainer:
         config.out.mkdir(parents=True, exist_ok=True)
         if (config.out / CHECKPOINT).exists():
             restore(self.state, config.out / CHECKPOINT)
-        self.envs = TrainingEnvs(config, self.state.leagues, config.seed + self.state.global_step)
+        self.envs = TrainingEnvs(config, self.state.leagues, config.seed + self.state.global_step, device)
         self.rollout = RolloutBuffer(config.num_steps, self.envs.num_envs, device)
         self._iteration = 0
 

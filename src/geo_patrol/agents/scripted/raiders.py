@@ -3,6 +3,7 @@
 Raiders move by the table of cheapest paths, defenders stay with their HVA, and both engage when the odds are good.
 """
 
+import itertools
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -91,6 +92,11 @@ RAID_CHOICES: dict[str, tuple[Any, ...]] = {
 def sample_raid(generator: np.random.Generator) -> Raid:
     """Sample the parameters of a raider."""
     return Raid(**{name: choices[generator.integers(len(choices))] for name, choices in RAID_CHOICES.items()})
+
+
+def all_tactics() -> state.Records:
+    """Return the parameters of all raiders from which ``mixed`` samples."""
+    return raid_tactics(*(Raid(*values) for values in itertools.product(*RAID_CHOICES.values())))
 
 
 ALARM_TURNS = 2
@@ -432,6 +438,36 @@ def order_side(
 _OWN = 0
 
 
+@jitable
+def order_row(
+    observation: state.IntArray,
+    masks: state.IntArray,
+    paths: Paths,
+    tactics: state.Record,
+    key: np.uint64,
+    game: state.Record,
+    rules: state.Record,
+    legal: state.IntArray,
+    workspace: state.Workspace,
+    plan: RaidPlan,
+    orders: state.IntArray,
+) -> None:
+    """Write the orders of one side, (11,), from what it observes in tokens and its masks, (11, 28).
+
+    ``game``, ``rules``, ``legal``, (2, 11), ``workspace`` and ``plan`` are buffers.
+    """
+    script.read_rules(observation, rules)
+    script.read_game(observation, game, rules)
+    game.phase = state.MOVEMENT if observation[script.MOVEMENT_PHASE] else state.ENGAGEMENT
+    write_legal_orders(game, rules, workspace, legal)
+    for number in range(state.SATELLITES):
+        legal[_OWN, number] &= read_mask(masks[number])
+    order_side(game, rules, legal, _OWN, paths, tactics, key, plan, orders)
+    for number in range(state.SATELLITES):
+        if not (legal[_OWN, number] >> orders[number]) & 1:
+            orders[number] = state.NOOP
+
+
 @jit
 def order_rows(
     observations: state.IntArray,
@@ -454,17 +490,10 @@ def order_rows(
     workspace = state.make_workspace(rules.outer_ring)
     for i in range(len(rows)):
         row = rows[i]
-        script.read_rules(observations[row], rules)
-        script.read_game(observations[row], game, rules)
-        game.phase = state.MOVEMENT if observations[row, script.MOVEMENT_PHASE] else state.ENGAGEMENT
-        write_legal_orders(game, rules, workspace, legal)
-        for number in range(state.SATELLITES):
-            legal[_OWN, number] &= read_mask(masks[row, number])
         tactic = tactics[row if len(tactics) > 1 else 0]
-        order_side(game, rules, legal, _OWN, paths, tactic, keys[row], plan, orders[row])
-        for number in range(state.SATELLITES):
-            if not (legal[_OWN, number] >> orders[row, number]) & 1:
-                orders[row, number] = state.NOOP
+        order_row(
+            observations[row], masks[row], paths, tactic, keys[row], game, rules, legal, workspace, plan, orders[row]
+        )
 
 
 def order_batch(

@@ -620,6 +620,35 @@ def decide_engagement(
             apply_order(game, rules, number, best, fight)
 
 
+@jitable_call
+def decide_row(
+    observation: state.IntArray,
+    masks: state.IntArray,
+    style: ScriptedStyle,
+    key: np.uint64,
+    game: state.Record,
+    rules: state.Record,
+    plans: Plans,
+    fight: Fight,
+    orders: state.IntArray,
+) -> None:
+    """Write the orders of one side, (11,), in either phase; the same key gives the same orders.
+
+    ``observation``: tokens, ``masks``: (11, 28). ``game``, ``rules``, ``plans`` and ``fight`` are buffers; the steps in
+    ``plans`` are those of the board.
+    """
+    for number in range(state.SATELLITES):
+        orders[number] = state.NOOP
+    script.read_game(observation, game, rules)
+    if observation[script.MOVEMENT_PHASE]:
+        decide_movement(game, rules, masks, plans, style, key, orders)
+    else:
+        decide_engagement(game, rules, masks, style, fight, orders)
+    for number in range(state.SATELLITES):
+        if not masks[number, orders[number]]:
+            orders[number] = state.NOOP
+
+
 @jit
 def decide(
     observations: state.IntArray,
@@ -632,25 +661,14 @@ def decide(
     fight: Fight,
     orders: state.IntArray,
 ) -> None:
-    """Write the orders of a batch.
-
-    ``observations``: (n, size) tokens, ``masks``: (n, 11, 28), ``keys``: (n,), ``orders``: (n, 11), all noop.
-    ``game``, ``rules``, ``plans`` and ``fight`` are buffers. The same key gives the same orders.
-    """
+    """Write the orders of a batch, (n, 11), as ``decide_row`` does those of each row."""
     inner_ring, outer_ring = 0, 0
     for row in range(len(observations)):
         script.read_rules(observations[row], rules)
-        script.read_game(observations[row], game, rules)
         if rules.inner_ring != inner_ring or rules.outer_ring != outer_ring:
             inner_ring, outer_ring = rules.inner_ring, rules.outer_ring
             write_steps(inner_ring, outer_ring, plans.steps)
-        if observations[row, script.MOVEMENT_PHASE]:
-            decide_movement(game, rules, masks[row], plans, style, keys[row], orders[row])
-        else:
-            decide_engagement(game, rules, masks[row], style, fight, orders[row])
-        for number in range(state.SATELLITES):
-            if not masks[row, number, orders[row, number]]:
-                orders[row, number] = state.NOOP
+        decide_row(observations[row], masks[row], style, keys[row], game, rules, plans, fight, orders[row])
 
 
 class ScriptedAgent(script.SeededScript):
@@ -681,7 +699,7 @@ class ScriptedAgent(script.SeededScript):
         """
         masks = check_masks(action_masks)
         seen, keys = script.check_observations(observations, len(masks)), check_keys(keys, len(masks))
-        orders = np.full(masks.shape[:2], state.NOOP, np.int64)
+        orders = np.empty(masks.shape[:2], np.int64)
         # Of this call alone: threads may share the agent.
         game, rules = state.records(state.GAME, 1), state.records(state.RULES, 1)
         decide(seen, masks, self.style, keys, game[0], rules[0], make_plans(), make_fight(), orders)
