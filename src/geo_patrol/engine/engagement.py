@@ -261,7 +261,7 @@ def resolve_guards(
     recorded: state.Records | None,
     outcomes: state.Records,
 ) -> int:
-    """Let each guard, in random order, try to intercept the attacks that are aimed at its HVA at that moment.
+    """Let each guard, in random order, try to intercept ("divert") the attacks that are aimed at its HVA at that moment.
 
     It meets them one by one, in random order; an attack that it intercepts is aimed at the guard from then on. A guard that
     meets none has an outcome of its own.

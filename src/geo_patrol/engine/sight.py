@@ -6,7 +6,7 @@ Whoever takes part in an outcome of an engagement is seen by both sides, even if
 be destroyed is known from then on. The start and the end of a game are seen by both sides.
 
 What a side knows is a game of its own, its *belief*: its own satellites as they are, the enemy as last seen, and since then
-as it would be without any orders, drifting and paying for it. So the enemy's score in a belief is an estimate as well. With a
+as it would be without any orders, drifting and paying for it (``turn.drift_beliefs``). So the enemy's score in a belief is an estimate as well. With a
 range that reaches across the board, a belief equals the game. Whatever a side receives is made from its belief alone, except
 its legal orders. These follow from the game, but tell nothing more: only an enemy in the same or an adjacent sector of one of
 its own satellites matters for them, and the sensor range is at least 1.
