@@ -86,7 +86,7 @@ def train(args: argparse.Namespace) -> list[Evaluation]:
             curve.append(Evaluation(round(evaluated, 3), algorithm.num_steps, win_rates))
             algorithm.save_to_path(str(args.out.resolve() / "checkpoint"))
             write_curve(args.out / "curve.csv", curve)
-            scores = ", ".join(f"{name} {win_rate.estimate:.1%}" for name, win_rate in win_rates.items())
+            scores = ", ".join(f"{name} {win_rate.value:.1%}" for name, win_rate in win_rates.items())
             past = int(results["league"]["past_policies"])
             print(f"{evaluated:6.2f} min {algorithm.num_steps:>10,} steps, {past} past policies: {scores}", flush=True)
     algorithm.stop()

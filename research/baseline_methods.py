@@ -178,8 +178,7 @@ def _win_rates(agent: Any, opponents: tuple[str, ...], job: Job, games: int) -> 
     row = {}
     for opponent in opponents:
         total = play_match(agent, opponent, config=job.config, games=games, seed=job.seed).summary().total
-        low, high = map(float, total.win_interval)
-        row |= {opponent: float(total.win_rate), f"{opponent} low": low, f"{opponent} high": high}
+        row |= {opponent: total.win_rate, f"{opponent} low": total.won.low, f"{opponent} high": total.won.high}
     return row
 
 

@@ -292,7 +292,7 @@ def bound(
             settings: dict[str, Any] = {"config": (config,), "eval_config": config, "initial_policy": "base"}
             response = TrainingConfig(out=folder, seed=_RESPONSE_SEED, total_timesteps=steps, **settings)
             last = train_best_response(agent, response.replace(num_evaluations=1))[-1]
-            line = Bound(sha256=found.sha256, response_steps=steps, win_rate=last.win_rates[agent].estimate)
+            line = Bound(sha256=found.sha256, response_steps=steps, win_rate=last.win_rates[agent].value)
             append_line(out / BOUNDS, line)
 
 

@@ -10,7 +10,6 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +24,7 @@ from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.base.versions import versions
 from geo_patrol.cli.output import Commands
 from geo_patrol.evaluation.results import WinRate
+from geo_patrol.evaluation.statistics import Rate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
 from geo_patrol.training import responses
 
@@ -293,18 +293,13 @@ def _table_of_single_file(stored: dict[str, Any]) -> str:
             seed,
             f"{training['steps'] / 1e6:.2f} M",
             f"{training['seconds']['environment'] / sum(training['seconds'].values()):.0%}",
-            *(_percent(**training["win_rates"][opponent]) for opponent in opponents),
+            *(str(Rate.from_dict(training["win_rates"][opponent])) for opponent in opponents),
         ]
         for seed, training in trainings.items()
     ]
     header = ["seed", "steps", "of the time in the environment", *(f"against `{name}`" for name in opponents)]
     note = f"Processor: {stored['processor']}, one thread."
     return f"{markdown_table(header, rows)}\n\n{paragraph(note)}"
-
-
-def _percent(win_rate: float, win_interval: Sequence[float]) -> str:
-    low, high = win_interval
-    return f"{100 * win_rate:.1f}% ({100 * low:.1f}-{100 * high:.1f}%)"
 
 
 def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
@@ -320,7 +315,7 @@ def _table_of_responses(presets: dict[str, dict[str, Any]]) -> str:
             )
             for start in STARTS
         ]
-        rows.append([f"`{preset}`", *cells, _percent(best["win_rate"], best["win_interval"])])
+        rows.append([f"`{preset}`", *cells, str(Rate.from_dict(best))])
     return markdown_table(["", *STARTS.values(), "the best of them: the bound"], rows)
 
 

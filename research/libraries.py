@@ -154,7 +154,7 @@ def measure_training(name: str, example: Any, minutes: float, games: int, file: 
     for opponent in OPPONENTS:
         match = play_match(agent, opponent, games=games, seed=1)
         total = match.summary().total
-        result.win_rates[opponent] = (total.win_rate, *total.win_interval)
+        result.win_rates[opponent] = total.won
         result.illegal_orders += total.illegal_orders[0]
     return result
 

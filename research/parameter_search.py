@@ -22,6 +22,7 @@ from geo_patrol.agents.scripted.script import describe_parameters
 from geo_patrol.base.versions import versions
 from geo_patrol.cli.output import plain_errors
 from geo_patrol.engine.state import PATROLS
+from geo_patrol.evaluation.statistics import Rate
 
 GENERATIONS = 4
 PARENTS = 10
@@ -87,8 +88,7 @@ def sample_candidate(family: str, parents: Sequence[Any], rng: np.random.Generat
 def play(candidate: str, agent: str, config: str, games: int, seed: int) -> dict[str, Any]:
     """Let a candidate play the agent, sides swapped, and return its results as JSON data."""
     total = play_match(candidate, agent, config=config, games=games, seed=seed).summary().total
-    win_rate, win_interval = float(total.win_rate), [float(end) for end in total.win_interval]
-    return {"candidate": candidate, "games": games, "seed": seed, "win_rate": win_rate, "win_interval": win_interval}
+    return {"candidate": candidate, "games": games, "seed": seed, **total.won.to_dict()}
 
 
 def search(agent: str, config: str, candidates: int, games: int, seed: int) -> list[dict[str, Any]]:
@@ -130,8 +130,7 @@ def main(
     chosen = [result["candidate"] for result in results[:best]]
     final = [play(candidate, agent, config, final_games, seed + _SEED_OFFSET) for candidate in chosen]
     for result in final:
-        low, high = result["win_interval"]
-        print(f"{result['win_rate']:6.1%} ({low:.1%}-{high:.1%}) of {final_games:,} games: {result['candidate']}")
+        print(f"{Rate.from_dict(result)} of {final_games:,} games: {result['candidate']}")
     if json_file is not None:
         data = {"agent": agent, "config": config, "versions": versions(), "best": final, "candidates": results}
         json_file.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

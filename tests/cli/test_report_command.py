@@ -68,7 +68,7 @@ def test_results_are_those_of_the_match(page):
         ("alpha", "bravo", "either"),
         strict=True,
     ):
-        low, high = wilson_interval(tally.wins, tally.games)
+        low, high = wilson_interval(tally.wins, tally.games).interval
         row = f"scripted {where} {tally.games} {tally.wins} {tally.draws} {tally.losses} {tally.win_rate:.1%}"
         assert f"{row} {100 * low:.1f} to {high:.1%} {tally.mean_score_difference:+.1f}" in words(page)
 

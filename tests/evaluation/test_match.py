@@ -108,7 +108,7 @@ def test_a_mirror_match_of_random_agents_is_even_and_its_pairs_differ():
     summary = result.summary()
     assert result.agents == ("random", "random (2)")
 
-    low, high = wilson_interval(summary.total.wins, summary.total.wins + summary.total.losses, 0.9999)
+    low, high = wilson_interval(summary.total.wins, summary.total.wins + summary.total.losses, 0.9999).interval
     assert low < 0.5 < high
     assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
 
@@ -348,7 +348,7 @@ def test_summary_agrees_with_the_games():
         assert tally.games == mask.sum() == tally.wins + tally.draws + tally.losses
         assert tally.wins == (result.scores[mask, 0] > result.scores[mask, 1]).sum()
         assert tally.win_rate == tally.wins / tally.games
-        assert tally.win_interval == wilson_interval(tally.wins, tally.games)
+        assert tally.won == wilson_interval(tally.wins, tally.games)
         assert tally.mean_score_difference == np.mean(result.scores[mask, 0] - result.scores[mask, 1])
         assert tally.mean_turns == np.mean(result.turns[mask])
         assert tuple(tally.endings) == REASONS
@@ -393,7 +393,9 @@ def test_wilson_interval_is_that_of_scipy(trials):
     for successes in sorted({0, 1, trials // 3, trials // 2, trials - 1, trials}):
         for confidence in (0.5, 0.95, 0.999):
             expected = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
-            assert wilson_interval(successes, trials, confidence) == pytest.approx(tuple(expected), abs=1e-12)
+            found = wilson_interval(successes, trials, confidence)
+            assert found.value == successes / trials
+            assert found.interval == pytest.approx(tuple(expected), abs=1e-12)
 
 
 @pytest.mark.parametrize("arguments", [(-1, 2), (3, 2), (1, 2, 0.0), (1, 2, 1.0)])
@@ -408,7 +410,7 @@ def test_games_of_an_agent_against_itself_have_seeds_of_their_own():
     assert len(set(result.seeds.tolist())) == 600
     assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
     summary = result.summary()
-    assert summary.total.win_interval == wilson_interval(summary.total.wins, 600)
+    assert summary.total.won == wilson_interval(summary.total.wins, 600)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.99])
@@ -429,13 +431,12 @@ def test_clustered_interval_of_independent_games_is_wilsons():
     assert clustered_interval({(2, 2): 25}) == wilson_interval(50, 50)
     assert clustered_interval({(2, 0): 25}) == wilson_interval(0, 50)
     assert clustered_interval({(2, 1): 1}) == wilson_interval(1, 2)
-    assert clustered_interval({}) == (0.0, 1.0)
+    assert clustered_interval({}).interval == (0.0, 1.0)
 
 
 def test_clustered_interval_is_wide_for_equal_games_and_narrow_for_opposite_ones():
-    low, high = clustered_interval({(2, 2): 500, (2, 0): 500})
-    assert (low, high) == pytest.approx(wilson_interval(500, 1000), abs=1e-3)
-    low, high = clustered_interval({(2, 1): 1000})
+    assert clustered_interval({(2, 2): 500, (2, 0): 500}) == pytest.approx(wilson_interval(500, 1000), abs=1e-3)
+    _, low, high = clustered_interval({(2, 1): 1000})
     assert 0 < high - low < 0.005
 
 
@@ -449,15 +450,15 @@ def test_clustered_interval_covers_in_95_percent_of_matches(p, correlation):
     probabilities = [1 - 2 * p + both, 2 * (p - both), both]  # of 0, 1 and 2 wins in a pair
     covered = 0
     for counts in generator.multinomial(50, probabilities, size=2000):
-        low, high = clustered_interval({(2, wins): int(count) for wins, count in enumerate(counts)})
+        _, low, high = clustered_interval({(2, wins): int(count) for wins, count in enumerate(counts)})
         covered += low <= p <= high
     assert 0.93 <= covered / 2000 <= 0.975
 
 
 def test_wilson_interval_ends():
-    assert wilson_interval(0, 0) == (0.0, 1.0)
-    assert wilson_interval(0, 9)[0] == 0.0
-    assert wilson_interval(9, 9)[1] == 1.0
+    assert wilson_interval(0, 0).interval == (0.0, 1.0)
+    assert wilson_interval(0, 9).low == 0.0
+    assert wilson_interval(9, 9).high == 1.0
 
 
 def test_sampled_rules_and_other_boards_can_be_played():

@@ -155,7 +155,7 @@ def test_a_checkpoint_goes_on_and_plays(trained, tmp_path):
 def test_evaluations_by_name(trained):
     algorithm, _ = trained
     win_rates = evaluate_against(algorithm, ("random", "scripted"), games=20, config="case1")
-    assert win_rates["scripted"].low <= win_rates["scripted"].estimate <= win_rates["random"].high
+    assert win_rates["scripted"].low <= win_rates["scripted"].value <= win_rates["random"].high
 
 
 def test_runners_in_processes_of_their_own_play_the_league():

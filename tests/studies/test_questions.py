@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import load_config
-from geo_patrol.evaluation.statistics import newcombe_interval, paired_interval
+from geo_patrol.evaluation.statistics import difference_interval, paired_interval, wilson_interval
 from geo_patrol.studies.answers import GAME, Estimate, compare_games
 from geo_patrol.studies.factors import Factor
 from geo_patrol.studies.plan import Design
@@ -341,7 +341,9 @@ def test_intervals_of_paired_differences_cover_the_truth():
 
 
 def test_newcombes_interval():
-    found = newcombe_interval((48, 80), (56, 70))  # the published example (a), with its sign turned
+    found = difference_interval(
+        wilson_interval(48, 80), wilson_interval(56, 70)
+    )  # the published example (a), with its sign turned
     np.testing.assert_allclose(found, (0.2, 0.0524, 0.3339), atol=5e-5)
 
 

@@ -335,7 +335,7 @@ def test_games_of_a_search_count_for_the_scenario_as_it_stands():
     study = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "question": [QUESTION]})
     level = next(level for level in study.answered[0].answers[0].levels if level.value == 8)  # as in case1
     (row,) = [row for row in study.rows() if row["measure"] == "alpha wins"]
-    assert (row["games"], row["mean"]) == (level.games, level.rate)
+    assert (row["games"], row["mean"]) == (level.games, level.rate.value)
 
 
 AMMO = {"title": "ammo", "config": "case3", "set": {"turn_limit": 6}, "factors": {"bravo.patrols.ammo": "2..4"}}

@@ -136,7 +136,7 @@ def test_annealing(make_trainer):
 def test_a_best_response_plays_only_the_agent(small_config):
     curve = train_best_response("idle", small_config(total_timesteps=40 * 16 * 64), Console(quiet=True))
     assert curve[-1].win_rates.keys() == {"idle"}
-    assert curve[-1].win_rates["idle"].estimate > 0.5
+    assert curve[-1].win_rates["idle"].value > 0.5
 
 
 def test_a_best_response_to_an_object(small_config):

@@ -71,7 +71,7 @@ def print_arena(result: "ArenaResult") -> None:
         table = output.plain_table(heading, numbers=("score", "95% interval"))
         for name, score in scores.items():
             note = " (held out)" if name in held_out else ""
-            table.add_row(name + note, f"{score.score:.1%}", output.percent_interval((score.low, score.high)))
+            table.add_row(name + note, f"{score.score:.1%}", score.rate.interval_text)
         output.print_table(console, table)
     if result.failures:
         console.print(f"\nThe agent failed {result.failures:,} times, and lost the games that were running.")

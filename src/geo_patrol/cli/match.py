@@ -13,7 +13,6 @@ from geo_patrol.cli.output import (
     InputError,
     bad_input,
     check_outputs,
-    percent_interval,
     plain_table,
     print_heading,
     print_table,
@@ -199,7 +198,7 @@ def _cells(tally: "Tally") -> list[str]:
     return [
         *(f"{count:,}" for count in (tally.games, tally.wins, tally.draws, tally.losses)),
         f"{tally.win_rate:.1%}",
-        percent_interval(tally.win_interval),
+        tally.won.interval_text,
         f"{tally.mean_score_difference:+z.1f}",
         f"{tally.mean_turns:.1f}",
     ]

@@ -417,12 +417,6 @@ def print_heading(heading: str, settings: str) -> "Console":
     return console
 
 
-def percent_interval(interval: Sequence[float]) -> str:
-    """Format an interval of a proportion, such as ``47.6-61.3%``."""
-    low, high = interval
-    return f"{100 * low:.1f}-{high:.1%}"
-
-
 def show_status(text: str) -> "Status":
     """Return a context manager that shows, on a terminal, what is being done."""
     from rich.console import Console

@@ -78,11 +78,12 @@ def print_sprt(result: "SprtResult", source: str) -> None:
     counts = ", ".join(
         f"{score}: {count:,}" for score, count in zip(("0", "1/2", "1", "3/2", "2"), result.counts, strict=True)
     )
-    mean, low, high = result.score
-    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in map(score_to_elo, (low, high)))
+    score = result.score
+    ends = map(score_to_elo, score.interval)
+    elo = " to ".join("beyond" if math.isinf(value) else f"{value:+z.0f}" for value in ends)
     lower, upper = test.bounds
     console.print(f"pairs by points of {first}: {counts}", soft_wrap=True)
-    console.print(f"score {mean:.1%}, 95% interval {output.percent_interval((low, high))}, Elo {elo}")
+    console.print(f"score {score.value:.1%}, 95% interval {score.interval_text}, Elo {elo}")
     console.print(f"log likelihood ratio {result.ratios[-1]:+z.2f}, bounds {lower:+.2f} and {upper:+.2f}")
     console.print()
     console.print(Text(_verdict(result), style="bold"), soft_wrap=True)

@@ -138,7 +138,7 @@ def _print_pairings(console: "Console", result: "Tournament", names: list[str]) 
             f"{total.wins:,}",
             f"{total.draws:,}",
             f"{total.win_rate:.1%}",
-            output.percent_interval(total.win_interval),
+            total.won.interval_text,
             f"{result.record(first, second, 0).win_rate:.1%}",
             f"{result.record(first, second, 1).win_rate:.1%}",
         )

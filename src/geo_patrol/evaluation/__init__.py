@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geo_patrol.evaluation.ray_executor import RayExecutor
     from geo_patrol.evaluation.results import MatchResult
     from geo_patrol.evaluation.sprt import SprtResult, play_sprt
-    from geo_patrol.evaluation.statistics import Equilibrium, Ratings, Sprt, equilibrium, fit_ratings, pair_scores
+    from geo_patrol.evaluation.statistics import Equilibrium, Rate, Ratings, Sprt, equilibrium, fit_ratings, pair_scores
     from geo_patrol.evaluation.tournament import Tournament, play_tournament
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Exploitability",
     "FolderError",
     "MatchResult",
+    "Rate",
     "Ratings",
     "RayExecutor",
     "Sprt",
@@ -49,7 +50,7 @@ _MODULES = {
     "ray_executor": ("RayExecutor",),
     "results": ("MatchResult",),
     "sprt": ("SprtResult", "play_sprt"),
-    "statistics": ("Equilibrium", "Ratings", "Sprt", "equilibrium", "fit_ratings", "pair_scores"),
+    "statistics": ("Equilibrium", "Rate", "Ratings", "Sprt", "equilibrium", "fit_ratings", "pair_scores"),
     "tournament": ("Tournament", "play_tournament"),
 }
 

@@ -31,7 +31,7 @@ from geo_patrol.evaluation.campaign import Campaign, digest_files, play_matches
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.executors import WorkerOptions
 from geo_patrol.evaluation.results import DRAW, FIRST, MatchResult, to_frame
-from geo_patrol.evaluation.statistics import normal_quantile
+from geo_patrol.evaluation.statistics import Rate, normal_quantile
 
 _MAX_BYTES = 1 << 20
 _FINGERPRINT_GAMES = 4
@@ -163,7 +163,12 @@ class Score(_Record):
         return cls(score=_rounded(mean), low=_rounded(max(mean - margin, 0)), high=_rounded(min(mean + margin, 1)))
 
     def __str__(self) -> str:
-        return f"{self.score:.1%} ({100 * self.low:.1f}-{self.high:.1%})"
+        return str(self.rate)
+
+    @property
+    def rate(self) -> Rate:
+        """The score with its interval."""
+        return Rate(self.score, self.low, self.high)
 
 
 def _rounded(value: float) -> float:

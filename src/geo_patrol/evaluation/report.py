@@ -21,7 +21,7 @@ from geo_patrol.drawing.shapes import Polygon, Shape, Text
 from geo_patrol.drawing.sheet import INK, PAPER
 from geo_patrol.drawing.svg import elements
 from geo_patrol.evaluation.figures import GREY, SIZE, figure_svg, new_figure, style_axes
-from geo_patrol.evaluation.statistics import clustered_interval
+from geo_patrol.evaluation.statistics import Rate, clustered_interval
 from geo_patrol.game.game import Game, Phase
 from geo_patrol.replays.files import ReplayReader
 from geo_patrol.replays.replay import Replay
@@ -74,8 +74,8 @@ class AgentResults:
         self.by_seed[key] = games + 1, wins + is_win
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% interval of the win rate, from the variance between seeds."""
+    def won(self) -> Rate:
+        """The win rate with its 95% interval, from the variance between seeds."""
         return clustered_interval(Counter(self.by_seed.values()))
 
     @property
@@ -288,7 +288,7 @@ def win_rates(collected: Collected) -> str:
         for i, (where, (marker, colour)) in enumerate(marks.items()):
             results = collected.agent_results.get((name, where))
             if results is not None and results.games:
-                _interval(axes, results, row + 0.22 * (1 - i), marker, colour)
+                _interval(axes, results.won, row + 0.22 * (1 - i), marker, colour)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.4))
     axes.set_yticks(range(len(names)), [_short(name) for name in reversed(names)], parse_math=False)
     axes.set_xticks(np.linspace(0, 1, 6), [f"{rate:.0%}" for rate in np.linspace(0, 1, 6)])
@@ -300,10 +300,9 @@ def win_rates(collected: Collected) -> str:
     return figure_svg(figure)
 
 
-def _interval(axes: "Axes", results: AgentResults, height: float, marker: str, colour: str) -> None:
-    low, high = results.interval
-    axes.plot([low, high], [height, height], color=colour, linewidth=2.2, solid_capstyle="round")
-    axes.plot([results.wins / results.games], [height], marker, color=colour, markersize=7)
+def _interval(axes: "Axes", won: Rate, height: float, marker: str, colour: str) -> None:
+    axes.plot(won.interval, [height, height], color=colour, linewidth=2.2, solid_capstyle="round")
+    axes.plot([won.value], [height], marker, color=colour, markersize=7)
 
 
 def _short(name: str) -> str:
@@ -525,14 +524,14 @@ def _agent_rows(collected: Collected) -> list[dict[str, Any]]:
     """Return the rows of the table of agents."""
     rows = []
     for (name, where), results in sorted(collected.agent_results.items(), key=lambda item: item[0]):
-        low, high = results.interval
+        won = results.won
         rows.append(
             {
                 "name": name,
                 "where": where,
                 "results": results,
-                "rate": results.wins / results.games,
-                "interval": f"{100 * low:.1f} to {high:.1%}",
+                "rate": won.value,
+                "interval": f"{100 * won.low:.1f} to {won.high:.1%}",
                 "margin": f"{results.margin / results.games:+z.1f}",
             }
         )

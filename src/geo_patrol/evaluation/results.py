@@ -12,7 +12,7 @@ from geo_patrol.base.errors import MissingPackageError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO, TURN_LIMIT
-from geo_patrol.evaluation.statistics import clustered_interval
+from geo_patrol.evaluation.statistics import Rate, clustered_interval
 from geo_patrol.game.notation import read_reasons
 
 FIRST, SECOND, DRAW = 0, 1, -1
@@ -87,18 +87,24 @@ class WinRate:
             **fields: the other fields of a subclass.
         """
         _, clusters = np.unique(seeds, return_inverse=True)
-        sizes, won = np.bincount(clusters), np.bincount(clusters, wins).astype(np.int64)
+        sizes, cluster_wins = np.bincount(clusters), np.bincount(clusters, wins).astype(np.int64)
         games, num_wins, num_draws = len(wins), int(wins.sum()), int(draws.sum())
+        won = clustered_interval(Counter(zip(sizes.tolist(), cluster_wins.tolist(), strict=True)))
         return cls(
             wins=num_wins,
             draws=num_draws,
             losses=games - num_wins - num_draws,
             games=games,
-            win_rate=num_wins / games,
-            win_interval=clustered_interval(Counter(zip(sizes.tolist(), won.tolist(), strict=True))),
+            win_rate=won.value,
+            win_interval=won.interval,
             score=(num_wins + num_draws / 2) / games,
             **fields,
         )
+
+    @property
+    def won(self) -> Rate:
+        """The win rate with its interval."""
+        return Rate(self.win_rate, *self.win_interval)
 
     def columns(self, prefix: str = "") -> dict[str, Any]:
         """Return the columns of a table, with a prefix."""
@@ -209,10 +215,9 @@ class MatchResult:
         if not len(self):
             return f"<MatchResult {self.agents[0]} against {self.agents[1]}: no games>"
         total = self._tally(np.ones(len(self), np.bool_))
-        low, high = total.win_interval
         return (
             f"<MatchResult {self.agents[0]} against {self.agents[1]}, {self.config.title}, {total.games:,} games, seed"
-            f" {self.seed}:\n wins {total.win_rate:.1%} ({100 * low:.1f}-{high:.1%}), draws {total.draws / total.games:.1%},"
+            f" {self.seed}:\n wins {total.won}, draws {total.draws / total.games:.1%},"
             f" losses {total.losses / total.games:.1%}>"
         )
 

@@ -39,10 +39,10 @@ class SprtResult:
     is_interrupted: bool = False
 
     def __repr__(self) -> str:
-        (first, second), (score, low, high) = self.match.agents, self.score
+        first, second = self.match.agents
         return (
             f"<SprtResult {first} against {second}, {self.match.config.title}, {len(self.match):,} games, seed"
-            f" {self.match.seed}:\n accepted {self.verdict}, score {score:.1%} ({100 * low:.1f}-{high:.1%})>"
+            f" {self.match.seed}:\n accepted {self.verdict}, score {self.score}>"
         )
 
     @property
@@ -51,8 +51,8 @@ class SprtResult:
         return np.bincount(statistics.pair_scores(self.match.winner), minlength=statistics.NUM_PAIR_SCORES)
 
     @property
-    def score(self) -> tuple[float, float, float]:
-        """The first agent's mean score per game, and its 95% interval, from the variance between pairs.
+    def score(self) -> statistics.Rate:
+        """The first agent's mean score per game, with its 95% interval from the variance between pairs.
 
         A test stops when the result looks clear, so it looks a little clearer than it is.
         """
@@ -60,12 +60,11 @@ class SprtResult:
         margin = statistics.student_quantile(0.95, max(len(self.ratios) - 1, 1)) * math.sqrt(
             float(statistics.pair_variance(self.counts)) / self.counts.sum()
         )
-        return mean, max(mean - margin, 0.0), min(mean + margin, 1.0)
+        return statistics.Rate(mean, max(mean - margin, 0.0), min(mean + margin, 1.0))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
-        mean, low, high = self.score
-        elo = [statistics.score_to_elo(value) for value in (mean, low, high)]
+        elo = [statistics.score_to_elo(value) for value in self.score]
         summary = self.match.summary()
         return {
             "agents": {"first": self.match.agents[0], "second": self.match.agents[1]},
@@ -75,8 +74,8 @@ class SprtResult:
             "log_likelihood_ratio": float(self.ratios[-1]),
             "games": len(self.match),
             "pairs": dict(zip(("0", "0.5", "1", "1.5", "2"), self.counts.tolist(), strict=True)),
-            "score": mean,
-            "score_interval": [low, high],
+            "score": self.score.value,
+            "score_interval": list(self.score.interval),
             "elo": [value if math.isfinite(value) else None for value in elo],
             "first_as_alpha": asdict(summary.as_alpha),
             "first_as_bravo": asdict(summary.as_bravo),

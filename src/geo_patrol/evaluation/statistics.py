@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +23,45 @@ _PSEUDO_COUNT = 1.0
 Hypothesis: TypeAlias = Literal["elo0", "elo1"]
 
 
-def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a binomial proportion, without continuity correction.
+class Rate(NamedTuple):
+    """An estimate with its 95% interval: a share of games, a mean score per game, or a difference of two.
+
+    Attributes:
+        value: the estimate.
+        low: lower end of the interval.
+        high: upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what ``to_dict`` returned."""
+        return cls(data["win_rate"], *data["win_interval"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a win rate as plain data for JSON."""
+        return {"win_rate": self.value, "win_interval": list(self.interval)}
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    @property
+    def interval_text(self) -> str:
+        """The interval in percent: "47.6-61.3%"."""
+        return f"{100 * self.low:.1f}-{self.high:.1%}"
+
+    def __str__(self) -> str:
+        """Return the estimate with its interval in percent: "54.5% (47.6-61.3%)"."""
+        return f"{self.value:.1%} ({self.interval_text})"
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> Rate:
+    """Return a binomial proportion with its Wilson score interval, without continuity correction.
 
     Wilson 1927, "Probable inference, the law of succession, and statistical inference", JASA 22.
 
@@ -34,7 +71,7 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
         confidence: the level of the interval, between 0 and 1.
 
     Returns:
-        Lower and upper end; 0 and 1 where there are no trials.
+        The proportion with its interval; NaN, from 0 to 1, where there are no trials.
 
     Raises:
         ValueError: the counts or the level are invalid.
@@ -44,12 +81,12 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
             f"0 <= successes <= trials and 0 < confidence < 1 must hold, got {successes!r}, {trials!r} and {confidence!r}"
         )
     if trials == 0:
-        return 0.0, 1.0
+        return Rate(math.nan, 0.0, 1.0)
     return _score_interval(successes / trials, trials, normal_quantile(confidence))
 
 
-def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> tuple[float, float]:
-    """Return a 95% interval of the proportion of successes in trials that come in clusters, such as pairs of games.
+def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> Rate:
+    """Return the proportion of successes in trials that come in clusters, such as pairs of games, with a 95% interval.
 
     Games that share a seed are not independent. The interval is Wilson's for the number of independent trials that
     would have the same variance, as in survey statistics (Korn and Graubard 1998, "Confidence intervals for proportions
@@ -60,7 +97,7 @@ def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> tuple[float, 
         clusters: the number of clusters by their trials and successes.
 
     Returns:
-        Lower and upper end; Wilson's where all clusters have one trial, or all trials the same result.
+        The proportion with its interval, which is Wilson's where all clusters have one trial, or all trials the same result.
 
     Raises:
         ValueError: the counts are invalid.
@@ -68,68 +105,47 @@ def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> tuple[float, 
     table = np.array([(*cluster, count) for cluster, count in clusters.items()], np.float64).reshape(-1, 3)
     sizes, wins, counts = table.T
     trials, successes, num_clusters = int(sizes @ counts), int(wins @ counts), int(counts.sum())
-    low, high = wilson_interval(successes, trials)
+    independent = wilson_interval(successes, trials)
     if num_clusters in (trials, 1) or successes in (0, trials):
-        return low, high
-    p = successes / trials
+        return independent
+    p = independent.value
     between = float(counts @ (wins - p * sizes) ** 2)
     variance = (between + p * (1 - p) * trials / num_clusters) / trials**2
     return _score_interval(p, p * (1 - p) / variance, student_quantile(0.95, num_clusters - 1))
 
 
-def _score_interval(p: float, trials: float, z: float) -> tuple[float, float]:
-    """Return Wilson's interval of a proportion for a quantile."""
+def _score_interval(p: float, trials: float, z: float) -> Rate:
+    """Return a proportion with Wilson's interval for a quantile."""
     centre = p + z * z / (2 * trials)
     margin = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     low = 0.0 if p == 0 else (centre - margin) / scale  # rounding must not move the ends off 0 and 1
     high = 1.0 if p == 1 else (centre + margin) / scale
-    return low, high
+    return Rate(p, low, high)
 
 
-def paired_interval(differences: ArrayLike, *, is_rate: bool = False) -> tuple[float, float, float]:
-    """Return the mean of paired differences with a 95% interval.
+def paired_interval(differences: ArrayLike, *, is_rate: bool = False, confidence: float = 0.95) -> Rate:
+    """Return the mean of paired differences with its interval.
 
     Args:
         differences: (n,), such as those between two games with the same seed.
         is_rate: whether they are differences of successes, -1, 0 or 1. Then the interval is that of Agresti and Min (2005,
             "Simple improved confidence intervals for comparing matched proportions", Statistics in Medicine 24), which
             adds half a pair of each kind, so that a few equal pairs prove nothing; otherwise it is Student's.
-
-    Returns:
-        The mean, and the lower and upper end.
+        confidence: the level of the interval, between 0 and 1.
     """
     values = np.asarray(differences, np.float64)
     size, total, squares = len(values), float(values.sum()), float((values**2).sum())
     mean = total / size
     if is_rate:
         middle = total / (size + 2)
-        margin = normal_quantile(0.95) * math.sqrt((squares + 1) / (size + 2) - middle**2) / math.sqrt(size + 2)
-        return mean, max(middle - margin, -1.0), min(middle + margin, 1.0)
+        margin = normal_quantile(confidence) * math.sqrt((squares + 1) / (size + 2) - middle**2) / math.sqrt(size + 2)
+        return Rate(mean, max(middle - margin, -1.0), min(middle + margin, 1.0))
     if size == 1:
-        return mean, -math.inf, math.inf
+        return Rate(mean, -math.inf, math.inf)
     variance = max(squares - total**2 / size, 0.0) / (size - 1)
-    margin = student_quantile(0.95, size - 1) * math.sqrt(variance / size)
-    return mean, mean - margin, mean + margin
-
-
-def newcombe_interval(first: tuple[int, int], second: tuple[int, int]) -> tuple[float, float, float]:
-    """Return the difference of two independent proportions, the second less the first, with a 95% interval.
-
-    From Wilson's intervals of both (Newcombe 1998, "Interval estimation for the difference between independent proportions:
-    comparison of eleven methods", Statistics in Medicine 17, method 10); it has a width even where both are 1.
-
-    Args:
-        first: successes and trials.
-        second: likewise.
-
-    Returns:
-        The difference, and the lower and upper end.
-    """
-    p, q = (successes / trials for successes, trials in (first, second))
-    (p_low, p_high), (q_low, q_high) = (wilson_interval(*each) for each in (first, second))
-    difference = q - p
-    return difference, difference - math.hypot(q - q_low, p_high - p), difference + math.hypot(q_high - q, p - p_low)
+    margin = student_quantile(confidence, size - 1) * math.sqrt(variance / size)
+    return Rate(mean, mean - margin, mean + margin)
 
 
 def normal_quantile(confidence: float) -> float:
@@ -179,11 +195,12 @@ def _student_coverage(angle: float, degrees: int) -> float:
     return 2 / math.pi * (angle + total) if is_odd else total
 
 
-def share_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
-    """Return an interval of the mean of values from 0 to 1, such as games won, a draw counting half.
+def share_interval(values: ArrayLike, confidence: float = 0.95) -> Rate:
+    """Return the mean of values from 0 to 1, such as games won, a draw counting half, with its interval.
 
-    It is Wilson's for the number of trials, each 0 or 1, that would have the same variance. Of values that are 0 or 1 it is
-    Wilson's itself; otherwise one value is added to the variance as if it were 0 or 1, so that a few equal ones prove nothing.
+    The interval is Wilson's for the number of trials, each 0 or 1, that would have the same variance. Of values that are
+    0 or 1 it is Wilson's itself; otherwise one value is added to the variance as if it were 0 or 1, so that a few equal ones
+    prove nothing.
 
     Args:
         values: (n,), at least one.
@@ -197,16 +214,16 @@ def share_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, 
     return _score_interval(mean, mean * (1 - mean) / variance, normal_quantile(confidence))
 
 
-def difference_interval(
-    first: tuple[float, float, float], second: tuple[float, float, float], comparisons: int = 1
-) -> tuple[float, float, float]:
+def difference_interval(first: Rate, second: Rate, comparisons: int = 1) -> Rate:
     """Return the difference of two independent estimates, the second less the first, with a 95% interval, from their own.
 
-    The squares of the distances to the ends add up, as in Newcombe's interval (Zou and Donner 2008, "Construction of
-    confidence limits about effect measures: a general approach", Statistics in Medicine 27).
+    The squares of the distances to the ends add up (Zou and Donner 2008, "Construction of confidence limits about effect
+    measures: a general approach", Statistics in Medicine 27). From Wilson's intervals of two proportions that is Newcombe's
+    (1998, "Interval estimation for the difference between independent proportions: comparison of eleven methods",
+    Statistics in Medicine 17, method 10), which has a width even where both are 1.
 
     Args:
-        first: an estimate with the lower and upper end of its 95% interval, perhaps infinite.
+        first: an estimate; ends of its interval may be infinite.
         second: likewise.
         comparisons: of so many differences, the intervals together cover all with 95% (Bonferroni).
     """
@@ -214,7 +231,7 @@ def difference_interval(
     (p, p_low, p_high), (q, q_low, q_high) = first, second
     difference = q - p
     below, above = math.hypot(q - q_low, p_high - p), math.hypot(q_high - q, p - p_low)
-    return difference, difference - widening * below, difference + widening * above
+    return Rate(difference, difference - widening * below, difference + widening * above)
 
 
 def elo_to_score(elo: float) -> float:

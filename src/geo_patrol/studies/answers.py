@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.evaluation.results import DRAW
-from geo_patrol.evaluation.statistics import difference_interval, paired_interval, student_quantile, wilson_interval
+from geo_patrol.evaluation.statistics import (
+    Rate,
+    difference_interval,
+    paired_interval,
+    student_quantile,
+    wilson_interval,
+)
 from geo_patrol.game.notation import read_reasons
 
 GAME = np.dtype(
@@ -202,7 +208,7 @@ def summarise_games(games: StudyGames, measure: str, quantiles: Sequence[float])
     high: float | None
     named = {f"q{100 * share:04.1f}".replace(".0", "") if share < 1 else "q100": share for share in quantiles}
     if is_rate(measure):
-        low, high = wilson_interval(round(float(values.sum())), size)
+        low, high = wilson_interval(round(float(values.sum())), size).interval
         found: dict[str, float | None] = dict.fromkeys(named)
     else:
         margin = None if deviation is None else student_quantile(0.95, size - 1) * deviation / size**0.5
@@ -211,7 +217,7 @@ def summarise_games(games: StudyGames, measure: str, quantiles: Sequence[float])
     return {"games": size, "mean": mean, "low": low, "high": high, "sd": deviation, **found}
 
 
-def compare_games(before: StudyGames, after: StudyGames, measure: str) -> tuple[float, float, float]:
+def compare_games(before: StudyGames, after: StudyGames, measure: str) -> Rate:
     """Return the mean difference of a measure between games that share seeds, one by one, with its 95% interval."""
     values = measure_games(after, measure) - measure_games(before, measure)
     return paired_interval(values, is_rate=is_rate(measure))
@@ -261,15 +267,13 @@ class PlayedLevel:
         position: where it lies on an axis.
         games: how many were played there.
         rate: share of them.
-        interval: its 95% interval.
         versions: what played alpha and bravo beyond their names, see ``StudyAgents.versions``.
     """
 
     value: Any
     position: float
     games: int
-    rate: float
-    interval: tuple[float, float]
+    rate: Rate
     versions: tuple[str, str] = ("", "")
 
 
@@ -326,10 +330,10 @@ def _differ(first: Estimate, second: Estimate, comparisons: int) -> bool:
     return low > 0 or high < 0
 
 
-def _bounded(answer: Estimate) -> tuple[float, float, float]:
+def _bounded(answer: Estimate) -> Rate:
     """Return an estimate with its interval; one beyond the values that were looked at is put at the finite end of it."""
     low, high = answer.interval or (-math.inf, math.inf)
     estimate = answer.estimate
     if estimate is None:
         estimate = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
-    return estimate, min(low, estimate), max(high, estimate)
+    return Rate(estimate, min(low, estimate), max(high, estimate))

@@ -76,8 +76,8 @@ def draw_searches(
 
 def _draw_search(axis: Any, answer: Estimate, style: Mapping[str, Any]) -> None:
     positions = np.array([level.position for level in answer.levels])
-    rates = np.array([level.rate for level in answer.levels])
-    ends = np.array([level.interval for level in answer.levels]).T
+    rates = np.array([level.rate.value for level in answer.levels])
+    ends = np.array([level.rate.interval for level in answer.levels]).T
     gaps = network_changes([level.versions for level in answer.levels])
     places, shares, errors = (np.insert(each, gaps, np.nan, -1) for each in (positions, rates, np.abs(ends - rates)))
     axis.errorbar(

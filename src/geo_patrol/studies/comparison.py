@@ -11,7 +11,7 @@ from geo_patrol.base.errors import ConfigError, show
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import current_value
 from geo_patrol.config.toml_files import flatten, is_relative, value_text
-from geo_patrol.evaluation.statistics import newcombe_interval, student_quantile
+from geo_patrol.evaluation.statistics import Rate, difference_interval, student_quantile, wilson_interval
 from geo_patrol.studies.answers import MEASURES, Cell, Pair, StudyGames, compare_games, is_rate, measure_games
 from geo_patrol.studies.factors import expand_keys
 from geo_patrol.studies.plan import StudyPlan
@@ -204,13 +204,14 @@ def _compare(before: StudyGames, after: StudyGames, measure: str, *, is_paired: 
     }
 
 
-def _independent(before: NDArray[np.float64], after: NDArray[np.float64], measure: str) -> tuple[float, float, float]:
+def _independent(before: NDArray[np.float64], after: NDArray[np.float64], measure: str) -> Rate:
     """Return the difference of two independent means: of rates with Newcombe's interval, else with Welch's and the smaller number of degrees."""
     if is_rate(measure):
-        return newcombe_interval((round(before.sum()), len(before)), (round(after.sum()), len(after)))
+        first, second = (wilson_interval(round(each.sum()), len(each)) for each in (before, after))
+        return difference_interval(first, second)
     mean = float(after.mean() - before.mean())
     if min(len(before), len(after)) == 1:
-        return mean, -math.inf, math.inf
+        return Rate(mean, -math.inf, math.inf)
     variance = sum(float(values.var(ddof=1)) / len(values) for values in (before, after))
     margin = student_quantile(0.95, min(len(before), len(after)) - 1) * variance**0.5
-    return mean, mean - margin, mean + margin
+    return Rate(mean, mean - margin, mean + margin)

@@ -22,7 +22,7 @@ from geo_patrol.config.presets import load_config, resolve_value
 from geo_patrol.config.schema import GameConfig, wrong, wrong_key
 from geo_patrol.config.toml_files import is_range_table, parse_overrides, value_text
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
-from geo_patrol.evaluation.statistics import difference_interval, share_interval
+from geo_patrol.evaluation.statistics import Rate, difference_interval, share_interval
 from geo_patrol.studies.answers import (
     BALANCE,
     WORDS,
@@ -210,14 +210,14 @@ class ThresholdQuestion(SearchQuestion):
     def _say(self, found: Finding, answer: str, least: str, most: str) -> str:
         """Return the answer as a clause."""
         number = number_in_words(self.factor[0])
-        lowest, highest = (f(found.played, key=lambda level: level.rate) for f in (min, max))
+        lowest, highest = (f(found.played, key=lambda level: level.rate.value) for f in (min, max))
         interval = f"; 95% interval of the answer: {least} to {most}" if least != most else ""
         if found.crossing.estimate == -math.inf:
-            shown = f"{highest.rate:.1%} at {value_text(highest.value)}"
+            shown = f"{highest.rate.value:.1%} at {value_text(highest.value)}"
             missed = WORDS[self.measure].missed.format(rate=self._rate_text)
             return f"{missed} with any {number} {found.span} (highest: {shown}){interval}"
-        if found.crossing.estimate == math.inf and lowest.rate >= self.rate:
-            shown = f"{lowest.rate:.1%} at {value_text(lowest.value)}"
+        if found.crossing.estimate == math.inf and lowest.rate.value >= self.rate:
+            shown = f"{lowest.rate.value:.1%} at {value_text(lowest.value)}"
             return f"{self._reached} with every {number} {found.span} (lowest: {shown}){interval}"
         said = f"the {self.find} {number} for which {self._reached} is {answer} (95% interval {least} to {most})"
         if found.search.jump is not None:
@@ -247,9 +247,11 @@ class FairQuestion(SearchQuestion):
         """Find the fairest value, and check it by new games."""
         name, factor = self.factor
         found = yield from self.search(place)
-        nearest = min(found.plateau.levels if found.plateau else found.played, key=lambda level: abs(level.rate - 0.5))
+        nearest = min(
+            found.plateau.levels if found.plateau else found.played, key=lambda level: abs(level.rate.value - 0.5)
+        )
         best, bounds = nearest.value, None
-        is_fair = found.estimate is not None or nearest.interval[0] <= 0.5 <= nearest.interval[1]
+        is_fair = found.estimate is not None or nearest.rate.low <= 0.5 <= nearest.rate.high
         if not is_fair:
             said = self._say_none(found, best)
         elif found.plateau is not None:
@@ -311,7 +313,7 @@ class FairQuestion(SearchQuestion):
     def _check_answer(self, place: Place, games: StudyGames, best: Any) -> Estimate:
         """Return what new games say about a fair value."""
         values = measure_games(games, BALANCE)
-        mean, (low, high) = float(values.mean()), share_interval(values)
+        mean, low, high = share_interval(values)
         shown, least, most = (f"{share:.1%}" for share in (mean, low, high))
         if low <= 0.5 <= high:
             verdict = "not distinguishable from one half"
@@ -689,7 +691,7 @@ def possible_ranks(intervals: Sequence[tuple[float, float]]) -> list[tuple[int, 
         intervals: the 95% intervals of the effects, symmetrical, the largest effect first.
     """
     comparisons = max(math.comb(len(intervals), 2), 1)
-    values = [((low + high) / 2, low, high) for low, high in intervals]
+    values = [Rate((low + high) / 2, low, high) for low, high in intervals]
 
     def may_be_equal(one: int, other: int) -> bool:
         _, low, high = difference_interval(values[one], values[other], comparisons)

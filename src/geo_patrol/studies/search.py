@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from geo_patrol.base.errors import optional_import
 from geo_patrol.config.toml_files import value_text
-from geo_patrol.evaluation.statistics import normal_quantile, share_interval
+from geo_patrol.evaluation.statistics import normal_quantile, paired_interval, share_interval
 from geo_patrol.studies.answers import PlayedLevel
 from geo_patrol.studies.factors import positions_of, with_unit
 from geo_patrol.studies.study_agents import join_versions
@@ -334,13 +334,11 @@ def differ(outcomes: Sequence[NDArray[np.float64]]) -> bool:
 
     Differences between games that share a seed are tested at 5% for all pairs of series together (Bonferroni).
     """
-    z = normal_quantile(1 - 0.05 / math.comb(len(outcomes), 2))
+    confidence = 1 - 0.05 / math.comb(len(outcomes), 2)
     for one, other in itertools.combinations(outcomes, 2):
         common = min(len(one), len(other))
-        each = other[:common] - one[:common]
-        # Half a pair of each kind is added, as by Agresti and Min, see ``paired_interval``.
-        mean, squares = each.sum() / (common + 2), ((each**2).sum() + 1) / (common + 2)
-        if abs(mean) > z * math.sqrt((squares - mean**2) / (common + 2)):
+        _, low, high = paired_interval(other[:common] - one[:common], is_rate=True, confidence=confidence)
+        if low > 0 or high < 0:
             return True
     return False
 
@@ -395,15 +393,15 @@ class Finding:
 
     def _played_level(self, number: int) -> PlayedLevel:
         outcomes, versions = self.search.outcomes[number], self.search.players.get(number, ("", ""))
-        value, position, rate = self.levels[number], float(self.positions[number]), float(outcomes.mean())
-        return PlayedLevel(value, position, len(outcomes), rate, share_interval(outcomes), versions)
+        value, position = self.levels[number], float(self.positions[number])
+        return PlayedLevel(value, position, len(outcomes), share_interval(outcomes), versions)
 
     def _find_plateau(self, rate: float) -> Plateau | None:
         """Return the levels beside the crossing that cannot be told from it, where they leave it open; None where they do not.
 
         It is open where they reach an end of the axis, or cover more than half of it.
         """
-        near = [level.interval[0] <= rate <= level.interval[1] for level in self.played]
+        near = [level.rate.low <= rate <= level.rate.high for level in self.played]
         runs = [
             [level for level, _ in group]
             for key, group in itertools.groupby(zip(self.played, near, strict=True), lambda each: each[1])
@@ -503,7 +501,7 @@ class Finding:
         if math.isfinite(self.place) and not self.is_discrete and self.search.jump is None:
             return self.value_at(self.place)
         numbers = sorted(self.search.outcomes)
-        means = np.interp(self.positions, self.positions[numbers], [level.rate for level in self.played])
+        means = np.interp(self.positions, self.positions[numbers], [level.rate.value for level in self.played])
         after = int(np.searchsorted(self.positions, np.clip(self.place, self.positions[0], self.positions[-1])))
         beside = self.search.jump or np.clip([after - 1, after], 0, len(self.levels) - 1).tolist()
         return self.levels[min(beside, key=lambda level: (abs(means[level] - 0.5), level))]
@@ -519,5 +517,5 @@ def is_discrete(levels: Sequence[Any]) -> bool:
 
 def span_text(levels: Sequence[PlayedLevel]) -> str:
     """Return the rates of levels, or one if they look the same: "49.8 to 50.2%"."""
-    low, high = (f"{100 * f(level.rate for level in levels):.1f}" for f in (min, max))
+    low, high = (f"{100 * f(level.rate.value for level in levels):.1f}" for f in (min, max))
     return f"{high}%" if low == high else f"{low} to {high}%"

@@ -480,9 +480,9 @@ class Study:
                 "measure": question.measured,
                 "value": convert(level.value),
                 "games": level.games,
-                "rate": level.rate,
-                "low": level.interval[0],
-                "high": level.interval[1],
+                "rate": level.rate.value,
+                "low": level.rate.low,
+                "high": level.rate.high,
                 **self.stamp,
             }
 

@@ -10,9 +10,9 @@ from geo_patrol.base.errors import optional_import
 
 if TYPE_CHECKING:
     from geo_patrol.training.config import TrainingConfig
-    from geo_patrol.training.selfplay import Evaluation, WinRateEstimate, train, train_best_response, train_runs
+    from geo_patrol.training.selfplay import Evaluation, train, train_best_response, train_runs
 
-__all__ = ["Evaluation", "TrainingConfig", "WinRateEstimate", "train", "train_best_response", "train_runs"]
+__all__ = ["Evaluation", "TrainingConfig", "train", "train_best_response", "train_runs"]
 
 
 def __getattr__(name: str) -> Any:

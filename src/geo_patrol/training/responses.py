@@ -22,6 +22,7 @@ from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import to_frame
+from geo_patrol.evaluation.statistics import Rate
 from geo_patrol.evaluation.tournament import play_tournament
 
 if TYPE_CHECKING:
@@ -59,10 +60,9 @@ class ExploitResult:
     lower_bound: dict[str, Any]
 
     def __repr__(self) -> str:
-        low, high = self.lower_bound["win_interval"]
         return (
             f"<ExploitResult {self.agent}, {self.config.title}: {self.best['response']}\n"
-            f" wins {self.lower_bound['win_rate']:.1%} ({100 * low:.1f}-{high:.1%})>"
+            f" wins {Rate.from_dict(self.lower_bound)}>"
         )
 
     @property
@@ -260,26 +260,24 @@ def _measure(
         [response, agent], config=settings.eval_config, games=games, seed=settings.seed, executor=executor
     )
     result = tournament.record(0, 1)
-    return {"win_rate": result.win_rate, "win_interval": list(result.win_interval), "games": result.games}
+    return {**result.won.to_dict(), "games": result.games}
 
 
 def _report_run(agent: str, run: "TrainingConfig", curve: "Sequence[Evaluation]") -> dict[str, Any]:
     """Return the results of a training as JSON data."""
-    rows: list[dict[str, Any]] = []
-    for point in curve:
-        win_rate, low, high = point.win_rates[agent]
-        rows.append({"minutes": point.minutes, "steps": point.steps, "win_rate": win_rate, "win_interval": [low, high]})
-    last = rows[-1]
+    last = curve[-1]
     # A training that was interrupted ends with a short evaluation.
-    is_final = last["minutes"] >= round(run.minutes, 3)
+    is_final = last.minutes >= round(run.minutes, 3)
     games = (_FINAL_GAMES if is_final else 1) * run.eval_games
     return {
         "kind": "training",
         "response": f"policy:{run.out / 'policy.safetensors'}",
         "begin": run.initial_policy or RANDOM_WEIGHTS,
         "seed": run.seed,
-        "seconds": 60 * last["minutes"],
-        "steps": last["steps"],
-        "lower_bound": {"win_rate": last["win_rate"], "win_interval": last["win_interval"], "games": games},
-        "curve": rows,
+        "seconds": 60 * last.minutes,
+        "steps": last.steps,
+        "lower_bound": {**last.win_rates[agent].to_dict(), "games": games},
+        "curve": [
+            {"minutes": point.minutes, "steps": point.steps, **point.win_rates[agent].to_dict()} for point in curve
+        ],
     }

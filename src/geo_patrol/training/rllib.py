@@ -16,7 +16,7 @@ from geo_patrol.base.errors import PolicyError, optional_import
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import ORDERS
 from geo_patrol.evaluation.match import play_match
-from geo_patrol.evaluation.statistics import Hypothesis, Sprt, pair_scores
+from geo_patrol.evaluation.statistics import Hypothesis, Rate, Sprt, pair_scores
 
 with optional_import("rllib"):
     import torch
@@ -42,7 +42,7 @@ with optional_import("rllib"):
     from geo_patrol.training.league import RECENT_GAMES, League
     from geo_patrol.training.network import PolicyNetwork, sample_actions
     from geo_patrol.training.ppo import Transitions, ppo_loss
-    from geo_patrol.training.selfplay import WinRateEstimate, evaluate
+    from geo_patrol.training.selfplay import evaluate
 
 __all__ = [
     "LeaguePPO",
@@ -189,7 +189,7 @@ def evaluate_against(
     *,
     games: int = 200,
     config: ConfigSource = "geo_patrol",
-) -> dict[str, WinRateEstimate]:
+) -> dict[str, Rate]:
     """Return the win rates of an algorithm's policy in matches.
 
     Args:

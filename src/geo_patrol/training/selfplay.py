@@ -35,21 +35,11 @@ from geo_patrol.base.files import atomic_path, atomic_write
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.evaluation.executors import ProcessExecutor, run_tasks, usable_cores
 from geo_patrol.evaluation.match import play_match
+from geo_patrol.evaluation.statistics import Rate
 from geo_patrol.training.config import TrainingConfig
 from geo_patrol.training.league import League, TrainingEnvs, make_leagues
 from geo_patrol.training.network import PolicyNetwork, TrainingAgent, freeze, resolve_device
 from geo_patrol.training.ppo import RolloutBuffer, move_average, update_policy
-
-
-class WinRateEstimate(NamedTuple):
-    """A win rate and its 95% interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.1%} ({self.low:.1%}-{self.high:.1%})"
 
 
 @dataclass(frozen=True)
@@ -58,7 +48,7 @@ class Evaluation:
 
     minutes: float
     steps: int
-    win_rates: dict[str, WinRateEstimate]
+    win_rates: dict[str, Rate]
     """By opponent."""
 
     def to_row(self) -> dict[str, float]:
@@ -72,18 +62,18 @@ class Evaluation:
     def from_row(cls, row: dict[str, float]) -> "Evaluation":
         """Read what ``to_row`` returned."""
         names = [name for name in row if f"{name} low" in row]
-        win_rates = {name: WinRateEstimate(row[name], row[f"{name} low"], row[f"{name} high"]) for name in names}
+        win_rates = {name: Rate(row[name], row[f"{name} low"], row[f"{name} high"]) for name in names}
         return cls(row["minutes"], int(row["steps"]), win_rates)
 
 
 def evaluate(
     agent: Agent, opponents: Sequence[str | Agent], *, config: ConfigSource, games: int, seed: int
-) -> dict[str, WinRateEstimate]:
+) -> dict[str, Rate]:
     """Play games of an agent against every opponent, half of them from each side, and return the win rates."""
     win_rates = {}
     for opponent in opponents:
-        total = play_match(agent, opponent, config=config, games=games, seed=seed).summary().total
-        win_rates[agent_name(opponent)] = WinRateEstimate(float(total.win_rate), *map(float, total.win_interval))
+        match = play_match(agent, opponent, config=config, games=games, seed=seed)
+        win_rates[agent_name(opponent)] = match.summary().total.won
     return win_rates
 
 
@@ -440,9 +430,9 @@ class Trainer:
         if self.config.save_policies:
             save_policy(state, self.config, Path("policies", f"{state.global_step:012d}{SUFFIX}"))
         scalars.write(
-            {f"charts/win_rate/{name}": win_rate.estimate for name, win_rate in win_rates.items()}, state.global_step
+            {f"charts/win_rate/{name}": win_rate.value for name, win_rate in win_rates.items()}, state.global_step
         )
-        results = ", ".join(f"{name} {win_rate.estimate:.1%}" for name, win_rate in win_rates.items())
+        results = ", ".join(f"{name} {win_rate.value:.1%}" for name, win_rate in win_rates.items())
         self.console.print(f"{state.minutes:6.2f} min {state.global_step:>11,} steps: win rate against {results}")
 
 
