@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.documents import with_blocks
-from research import arena, experiments, libraries
+from research import arena, experiments, libraries, offline_data
 
 
 def arena_table():
@@ -17,10 +17,16 @@ def libraries_table():
     return libraries.table([libraries.Result(**result) for result in stored])
 
 
+def references_table():
+    stored = json.loads(offline_data.PUBLISHED.read_text(encoding="utf-8"))
+    return offline_data.table([offline_data.Reference(**reference) for reference in stored])
+
+
 @pytest.mark.parametrize(
     ("document", "blocks", "command"),
     [
         (arena.DOCUMENT, lambda: {"arena": arena_table()}, "arena"),
+        (offline_data.DOCUMENT, lambda: {"offline data": references_table()}, "offline_data publish"),
         (libraries.DOCUMENT, lambda: {"libraries": libraries_table()}, "libraries publish"),
         (
             experiments.DOCUMENT,
@@ -28,7 +34,7 @@ def libraries_table():
             "experiments publish",
         ),
     ],
-    ids=["arena", "libraries", "experiments"],
+    ids=["arena", "offline data", "libraries", "experiments"],
 )
 def test_tables_are_those_of_the_stored_results(document, blocks, command):
     assert document.read_text(encoding="utf-8") == with_blocks(document, blocks()), f"run python -m research.{command}"

@@ -347,7 +347,7 @@ SOLO_SAVED = [
     ("games.0.position.turn", -1, "games.0.position.turn must be at least 0, got -1"),
     ("seat", "alpha", "seat = 'alpha': there is no such key"),
     ("episodes.0.seat", 2, "episodes.0.seat must be 0 or 1, got 2"),
-    ("episodes.0.opponent", 1, "episodes.0.opponent = 1: it must be 0, the only opponent"),
+    ("episodes.0.opponent", 1, "episodes.0.opponent = 1: this opponent is not in play"),
     ("is_over", True, "is_over = True: there is no such key"),
     ("generator", None, "generator must be a table, got None"),
     ("generator", MISSING, "generator is missing"),

@@ -10,6 +10,7 @@ from scipy import stats
 from vector_reference import assert_same
 
 from geo_patrol import AgentError, make_agent, make_vec
+from geo_patrol.envs.single import SoloGeoPatrol
 
 OPTIONS = {"observation": "tokens", "mask_in": "none"}
 
@@ -76,6 +77,35 @@ def test_opponents_are_sampled_by_their_weights(weights):
     counts = np.bincount(sampled, minlength=len(known))
     expected = np.array([weight for weight in weights if weight], float)
     assert stats.chisquare(counts, expected / expected.sum() * len(sampled)).pvalue > 1e-4
+
+
+def test_a_single_environment_meets_the_opponents_of_its_mixture():
+    mixture = [("random", 1), (Busy(), 2), ("scripted", 1)]
+    options = {"opponent": mixture, "max_cycles": 4, "observation": "tokens"}
+    envs, solo = make_vec("case1", 1, autoreset="disabled", **options), SoloGeoPatrol("case1", **options)
+    met = set()
+    for episode in range(20):
+        seed = 3 if episode == 0 else None
+        infos, (observation, _) = envs.reset(seed=seed)[1], solo.reset(seed=seed)
+        assert solo.opponent.name == envs.opponent_names[infos["opponent"][0]]
+        met.add(solo.opponent.name)
+        before, played = solo.save(), []
+        for _ in range(4):
+            played.append(envs.sample_actions())
+            observations, *_ = envs.step(played[-1])
+            observation, *_ = solo.step(played[-1][0])
+            assert np.array_equal(observation, observations[0])
+        after = solo.save()
+        solo.restore(before)
+        for actions in played:
+            solo.step(actions[0])
+        assert solo.save() == after
+    assert met == {"random", "passive", "scripted"}
+
+
+def test_opponents_of_the_same_name_are_told_apart():
+    envs = make_vec("case1", 4, opponent=[(Passive(), 1), (Passive(), 1), (Passive(), 1)], **OPTIONS)
+    assert envs.opponent_names == ("passive", "passive (2)", "passive (3)")
 
 
 def test_later_episodes_sample_opponents_independently():

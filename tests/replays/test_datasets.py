@@ -9,8 +9,9 @@ import pytest
 from replay_files import ENDINGS, record, short_game, write_lines
 
 from geo_patrol import ConfigError, RecordingError, geo_patrol_v0, load_config, play_match
+from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.replays import Recorder, ReplayReader, datasets, play
-from geo_patrol.replays.datasets import ReplayDataset, Samples
+from geo_patrol.replays.datasets import ReplayDataset, Samples, Transitions
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
@@ -287,8 +288,99 @@ def test_arguments(games, tmp_path):
         ReplayDataset(tmp_path)
 
 
-def test_the_snippet_of_the_document_runs(tmp_path, monkeypatch, capsys):
+def test_the_snippets_of_the_document_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], {})
+    names = {}
+    for snippet in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        if "minari" not in snippet:
+            exec(snippet, names)
     assert "agents=('scripted', 'raider')" in capsys.readouterr().out
+    assert np.isfinite(names["transitions"].log_probs).all()
+    assert names["mean_return"] < 92.7
+
+
+def same_rows(samples, transitions, names=("observations", "action_masks", "actions", "rewards", "games", "sides")):
+    return all(np.array_equal(getattr(samples, name), getattr(transitions, name)) for name in names)
+
+
+@pytest.mark.parametrize(("config", "encoding"), [("case1", "tokens"), ("geo_patrol_hidden", "onehot")])
+def test_transitions_are_what_the_environment_gives(tmp_path, config, encoding):
+    play_match("scripted", "raider", config=config, games=4, seed=1, save=tmp_path / "games.jsonl")
+    dataset = ReplayDataset(tmp_path, encoding=encoding)
+    (transitions,) = dataset.transitions(100_000)
+    assert same_rows(dataset.read(), transitions)
+    env = geo_patrol_v0.parallel_env(config=config, observation=encoding)
+    for index, game in enumerate(dataset.games):
+        env.reset(seed=game.seed)
+        for pair in np.flatnonzero(transitions.games == index).reshape(-1, 2):
+            actions = dict(zip(env.possible_agents, transitions.actions[pair], strict=True))
+            observations, _, terminations, _, _ = env.step(actions)
+            for row, agent in zip(pair, env.possible_agents, strict=True):
+                assert (transitions.next_observations[row] == observations[agent]["observation"]).all()
+                assert (transitions.next_action_masks[row] == observations[agent]["action_mask"]).all()
+                assert transitions.terminations[row] == terminations[agent]
+        assert all(terminations.values())
+    assert not transitions.truncations.any()
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_batches_do_not_cut_transitions(games, size):
+    dataset = ReplayDataset(games, encoding="tokens", agent="scripted")
+    (everything,) = dataset.transitions(100_000)
+    batches = list(dataset.transitions(size))
+    assert {len(batch.actions) for batch in batches[:-1]} <= {size}
+    assert is_same(Transitions._make(map(np.concatenate, zip(*batches, strict=True))), everything)
+    assert same_rows(dataset.read(), everything)
+
+
+def test_the_last_transition_of_an_unfinished_game_is_truncated(tmp_path):
+    write_lines(tmp_path / "game.jsonl", short_game()[:4])
+    (transitions,) = ReplayDataset(tmp_path).transitions()
+    assert np.flatnonzero(transitions.truncations).tolist() == [4, 5]
+    assert not transitions.terminations.any()
+
+
+@pytest.mark.parametrize("encoding", ["tokens", "onehot"])
+def test_the_probabilities_of_recorded_orders(games, encoding):
+    dataset = ReplayDataset(games, encoding=encoding)
+    (transitions,) = dataset.transitions(100_000, behavior={"random": "random", "idle": IdleAgent(), "nobody": "idle"})
+    names = np.array([dataset.games[game].agents for game in transitions.games])
+    names = names[np.arange(len(names)), transitions.sides]
+    legal = transitions.action_masks.sum(axis=2)
+    is_random = names == "random"
+    assert transitions.log_probs[is_random] == pytest.approx(-np.log(legal[is_random]).sum(axis=1))
+    assert (transitions.log_probs[names == "idle"] == 0).all()
+    assert np.isnan(transitions.log_probs[names == "scripted"]).all()
+
+
+def test_orders_that_an_agent_never_gives_have_no_probability(games):
+    (transitions,) = ReplayDataset(games, agent="random").transitions(100_000, behavior={"random": "idle"})
+    assert (transitions.log_probs == np.where(transitions.actions.any(axis=1), -np.inf, 0)).all()
+
+
+def test_the_joint_probability_of_a_mixture_over_satellites(games):
+    class Together(IdleAgent):
+        """Lets all satellites idle, or give any legal order, with equal probabilities."""
+
+        def component_probabilities(self, observations, action_masks):
+            uniform = RandomAgent().order_probabilities(observations, action_masks)
+            orders = np.stack([self.order_probabilities(observations, action_masks), uniform], axis=1)
+            return np.full((len(orders), 2), 0.5), orders
+
+    dataset = ReplayDataset(games, encoding="tokens", agent="random")
+    (uniform,), (mixed,) = (
+        dataset.transitions(100_000, behavior={"random": agent}) for agent in (RandomAgent(), Together())
+    )
+    expected = 0.5 * np.exp(uniform.log_probs) + 0.5 * ~mixed.actions.any(axis=1)
+    assert np.exp(mixed.log_probs) == pytest.approx(expected)
+
+
+def test_behavior_must_give_probabilities(games):
+    dataset = ReplayDataset(games)
+    with pytest.raises(ValueError, match="behavior: agent 'scripted' must have order_probabilities"):
+        dataset.transitions(behavior={"scripted": "scripted"})
+    with pytest.raises(ValueError, match="there is no agent 'nobody'"):
+        dataset.transitions(behavior={"scripted": "nobody"})
+    with pytest.raises(ValueError, match="size must be a positive integer, got 0"):
+        dataset.transitions(0)

@@ -4,8 +4,9 @@ Everything that plays asks agents by ``compute_actions``: by ``plan`` if the age
 that, otherwise by ``act``.
 """
 
+import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -170,6 +171,17 @@ def is_tensor_agent(agent: Agent) -> TypeGuard[TensorAgent]:
     return callable(getattr(agent, "act_tensors", None))
 
 
+def mixture_of(
+    agent: ProbabilisticAgent, observations: NDArray[Any], action_masks: NDArray[np.int8]
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+    """Return the mixtures that an agent draws joint orders from, as ``CorrelatedAgent`` does; of others, one component each."""
+    if len(action_masks) == 0:
+        return np.ones((0, 1)), np.zeros((0, 1, SATELLITES, ORDERS))
+    if isinstance(agent, CorrelatedAgent):
+        return agent.component_probabilities(observations, action_masks)
+    return np.ones((len(action_masks), 1)), agent.order_probabilities(observations, action_masks)[:, None]
+
+
 def is_planner(agent: Agent) -> TypeGuard[PlanningAgent]:
     """Tell whether an agent has the method ``plan``; a wrapper may deny it by an attribute ``plans`` that is false."""
     # Not ``isinstance``, which looks up every member of the protocol, and takes longer than a phase of many games.
@@ -214,6 +226,12 @@ def agent_name(agent: str | Agent) -> str:
         ValueError: it is neither a name nor an agent.
     """
     return agent if isinstance(agent, str) else check_agent(agent, "agent").name
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken yet: the second "net" becomes "net (2)"."""
+    names = itertools.chain([name], (f"{name} ({number})" for number in itertools.count(2)))
+    return next(unique for unique in names if unique not in taken)
 
 
 def check_agent(agent: Any, what: str) -> Agent:

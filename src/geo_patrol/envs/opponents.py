@@ -69,7 +69,7 @@ class OpponentTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The opponents' names by their indices."""
+        """The opponents' names by their indices; of two with the same name, the second is called "net (2)"."""
         return tuple(self._names)
 
     def is_in_play(self, index: int) -> bool:
@@ -89,7 +89,7 @@ class OpponentTable:
         sums = np.cumsum([weight / largest for _, weight in weighted])
         cumulative = sums / sums[-1]
         cumulative[-1] = 1.0
-        kinds = [kind_of(agent) for agent in self._agents]
+        kinds = [_kind_of(agent) for agent in self._agents]
         self.choices = steps.Opponents(np.array(indices, np.int64), cumulative, np.array(kinds, np.int64))
 
     def _find_or_make(self, spec: Opponent) -> Agent:
@@ -105,7 +105,7 @@ class OpponentTable:
                 return index
         self._specs.append(spec)
         self._agents.append(agent)
-        self._names.append(str(agent.name))
+        self._names.append(protocol.unique_name(str(agent.name), self._names))
         return len(self._agents) - 1
 
     def players(self, indices: NDArray[np.int64]) -> list[OpponentAgent]:
@@ -120,9 +120,10 @@ class OpponentTable:
                 if not isinstance(self._specs[index], str):
                     self._specs[index] = None
         external = [int(index) for index in np.flatnonzero(counts) if self.choices.kinds[index] == steps.EXTERNAL]
-        return [OpponentAgent(index, self._agent(index), self._names[index]) for index in external]
+        return [OpponentAgent(index, self.agent(index), self._names[index]) for index in external]
 
-    def _agent(self, index: int) -> Agent:
+    def agent(self, index: int) -> Agent:
+        """Return the opponent at an index, which was not released."""
         agent = self._agents[index]
         assert agent is not None, f"opponent {index} was released while it played"
         return agent
@@ -234,8 +235,7 @@ def _is_same(known: Opponent | None, spec: Opponent) -> bool:
     return known is spec or (isinstance(spec, str) and known == spec)
 
 
-def kind_of(agent: Agent | None) -> int:
-    """Return how an opponent's actions are found, see ``steps.IDLE``."""
+def _kind_of(agent: Agent | None) -> int:
     kinds: dict[type[Any], int] = {
         IdleAgent: steps.IDLE,
         RandomAgent: steps.RANDOM,

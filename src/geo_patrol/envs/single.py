@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent
 from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
-from geo_patrol.agents.registry import absolute_name, as_agent
 from geo_patrol.base.arguments import check_choice, check_names, check_seed
 from geo_patrol.base.errors import RecordingError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine import rng
 from geo_patrol.engine.state import SATELLITES
-from geo_patrol.engine.steps import EXTERNAL, Opponents, Outputs
+from geo_patrol.engine.steps import EXTERNAL, Outputs
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
 from geo_patrol.envs.display import RENDER_FPS, RENDER_MODES
 from geo_patrol.envs.episodes import ALPHA, BRAVO, GameEnvironment, SavedEnvironment, make_infos
-from geo_patrol.envs.opponents import kind_of
+from geo_patrol.envs.opponents import Mixture, OpponentTable, for_copies, read_mixture
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game.position import SavedGenerator, check_saved
 
@@ -44,7 +43,8 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
-        opponent: an agent's name, see ``geo_patrol.agents.agent_names``, or an ``Agent``.
+        opponent: an agent's name, see ``geo_patrol.agents.agent_names``, an ``Agent``, or a mixture of them with weights (a
+            mapping, or pairs), from which each game chooses one.
         seat: "alpha", "bravo", or "random" (chosen at each reset).
         observation: "onehot" or "tokens".
         mask_in: "info", "obs" or "none".
@@ -75,26 +75,31 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         self,
         config: ConfigSource = "geo_patrol",
         *,
-        opponent: str | Agent = "random",
+        opponent: Mixture = "random",
         seat: Seat = "alpha",
         **options: Unpack[GameOptions],
     ) -> None:
         check_names(options, GameOptions, "config", "opponent", "seat")
         check_choice("seat", seat, get_args(Seat))
-        self.opponent = as_agent(opponent, "opponent")
-        kind = kind_of(self.opponent)
-        self.opponents = Opponents(np.zeros(1, np.int64), np.ones(1), np.array([kind], np.int64))
-        self._is_asked = kind == EXTERNAL
+        mixture = read_mixture(opponent)
+        self._table = OpponentTable()
+        self._table.set(mixture)
+        self.opponents = self._table.choices
         GameEnvironment.__init__(self, config, options, "info", sides=1)
-        copied = absolute_name(opponent) if isinstance(opponent, str) else opponent
-        EzPickle.__init__(self, self.config, opponent=copied, seat=seat, **copy_options(options))
+        EzPickle.__init__(self, self.config, opponent=for_copies(mixture), seat=seat, **copy_options(options))
         self._seat_choice = seat
         self._seat = 0
+        self._opponent, self._is_asked = 0, False  # chosen by a reset
         self._is_over = True
         self._orders = np.empty((1, SATELLITES), np.int64)
         vector = box(self.config, self.episodes.encoding)
         self.observation_space = masked(vector) if self.mask_in == "obs" else vector
         self.action_space = OrderSpace()
+
+    @property
+    def opponent(self) -> Agent:
+        """The opponent of the game."""
+        return self._table.agent(self._opponent)
 
     @property
     def seat(self) -> str:
@@ -120,8 +125,8 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
             int(self.np_random.integers(2)) if self._seat_choice == "random" else _SEATS.index(self._seat_choice)
         )
         self._is_over = True
-        self._reset_opponent()
         outputs = self.start_game(seed, start, self._seat)
+        self._meet(int(self.episodes.records["opponent"][0]))
         self._is_over = False
         self._display.side = SIDES[self._seat]
         self._display.reset(self.game)
@@ -164,18 +169,20 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         observation, info = self._pack(outputs, result)
         return observation, reward, terminated, truncated, info
 
-    def _reset_opponent(self) -> None:
-        reset_agent(self.opponent, self.opponent.name, np.ones(1, np.bool_))
+    def _meet(self, opponent: int) -> None:
+        """Begin a game against the opponent at an index."""
+        reset_agent(self._table.agent(opponent), self._table.names[opponent], np.ones(1, np.bool_))
+        self._opponent, self._is_asked = opponent, bool(self.opponents.kinds[opponent] == EXTERNAL)
 
     def _ask_opponent(self) -> None:
         """Write the actions of an opponent that the engine does not play."""
-        records, opponent = self.episodes.records, self.opponent
+        records, opponent, name = self.episodes.records, self.opponent, self._table.names[self._opponent]
         observations, masks = self.episodes.observe_opponents(opponent.observation)
         randomness: np.random.Generator | NDArray[np.uint64] = self.np_random
         if takes_keys(opponent):
             randomness = rng.next_keys(records["opponent_stream"].copy())  # the step advances the stream itself
         records["opponent_actions"] = compute_actions(
-            opponent, opponent.name, observations, masks, randomness, lambda: [self.game()], 1 - self._seat
+            opponent, name, observations, masks, randomness, lambda: [self.game()], 1 - self._seat
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -208,11 +215,11 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         data = check_saved(_SavedSolo, saved, "saved environment")
         games, generator = self.episodes.read_saved(data), data.generator.restore()
         (episode,) = data.episodes
-        if episode.opponent != 0:
+        if not self._table.is_in_play(episode.opponent):
             raise RecordingError(
-                f"saved environment: episodes.0.opponent = {episode.opponent}: it must be 0, the only opponent"
+                f"saved environment: episodes.0.opponent = {episode.opponent}: this opponent is not in play"
             )
-        self._reset_opponent()
+        self._meet(episode.opponent)
         self.resume(data, games)
         self.np_random, self._seat, self._is_over = generator, episode.seat, bool(episode.is_over)
         self._display.side = SIDES[self._seat]

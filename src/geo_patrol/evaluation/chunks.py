@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from geo_patrol.agents.playing import AgentPair, SeatedAgent
-from geo_patrol.agents.protocol import Agent, agent_name
+from geo_patrol.agents.protocol import Agent, agent_name, unique_name
 from geo_patrol.base.errors import AgentError
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.rng import mix, stream_number
@@ -154,7 +154,7 @@ class Chunks(Sequence[Chunk]):
         return Chunk(
             number=number,
             agents=match.agents,
-            names=(first, second if second != first else f"{second} (2)"),
+            names=(first, unique_name(second, (first,))),
             is_self_play=first == second,
             config=match.config,
             seed=self.seed,

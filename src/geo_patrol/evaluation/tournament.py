@@ -1,6 +1,5 @@
 """Round-robin tournaments."""
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.agents.playing import check_pair
-from geo_patrol.agents.protocol import Agent, agent_name
+from geo_patrol.agents.protocol import Agent, agent_name, unique_name
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
@@ -320,11 +319,7 @@ def check_names(agents: Sequence[str | Agent]) -> tuple[str, ...]:
         name = agent_name(agent)
         if any(agent is other or (isinstance(agent, str) and agent == other) for other in agents[:i]):
             raise ValueError(f"agent {name!r} is there twice")
-        copies = itertools.count(2)
-        unique = name
-        while unique in names:
-            unique = f"{name} ({next(copies)})"
-        names.append(unique)
+        names.append(unique_name(name, names))
     return tuple(names)
 
 

@@ -10,15 +10,18 @@ recorded positions become numbers, which are compared with those of the rules an
 
 import functools
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.protocol import Agent, ProbabilisticAgent, mixture_of
+from geo_patrol.agents.registry import as_agent, is_builtin
 from geo_patrol.base.arguments import check_choice
 from geo_patrol.base.errors import ConfigError, RecordingError, optional_import, show
 from geo_patrol.base.sides import SIDES
@@ -27,6 +30,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding
 from geo_patrol.envs.arguments import Reward
+from geo_patrol.envs.opponents import Mixture
 from geo_patrol.envs.registration import environment_id
 from geo_patrol.envs.spaces import OrderSpace, box, masked
 from geo_patrol.game.game import Games, make_outputs
@@ -36,7 +40,7 @@ from geo_patrol.replays.checking import play
 from geo_patrol.replays.files import MAX_FAULTS, ReplayReader
 from geo_patrol.replays.replay import EndLine, PhaseLine, RecordedPhase, Replay, read_orders
 
-__all__ = ["RecordedGame", "ReplayDataset", "Samples"]
+__all__ = ["RecordedGame", "ReplayDataset", "Samples", "Transitions"]
 
 OnDamage: TypeAlias = Literal["raise", "skip"]
 
@@ -74,6 +78,36 @@ class Samples(NamedTuple):
     """(n,) turn, from 1."""
     phases: NDArray[np.int8]
     """(n,) 0 movement, 1 engagement."""
+
+
+class Transitions(NamedTuple):
+    """Decisions of single sides with what followed, row by row in the order of ``Samples``: each row is complete."""
+
+    observations: NDArray[Any]
+    """(n, size) float32 ("onehot") or int16 ("tokens"), as the side saw the position."""
+    action_masks: NDArray[np.int8]
+    """(n, 11, 28), 1 where an order was legal."""
+    actions: NDArray[np.int64]
+    """(n, 11) order codes as they were carried out: illegal orders became noop."""
+    rewards: NDArray[np.float32]
+    """(n,) reward of the side for this phase, as in the environments."""
+    next_observations: NDArray[Any]
+    """(n, size), as the side saw the position after the phase, the last one of a game included."""
+    next_action_masks: NDArray[np.int8]
+    """(n, 11, 28), the legal orders there: noop alone when the game is over."""
+    terminations: NDArray[np.bool_]
+    """(n,) whether the game ended with this phase."""
+    truncations: NDArray[np.bool_]
+    """(n,) whether the recording ended with this phase, and the game did not."""
+    log_probs: NDArray[np.float64]
+    """(n,) logarithm of the probability with which the agent gave these orders; NaN where it is not known."""
+    games: NDArray[np.int64]
+    """(n,) index of the game in ``ReplayDataset.games``."""
+    sides: NDArray[np.int8]
+    """(n,) 0 alpha, 1 bravo."""
+
+
+_Rows = TypeVar("_Rows", Samples, Transitions)
 
 
 class RecordedGame(NamedTuple):
@@ -150,9 +184,30 @@ class ReplayDataset:
             ConfigError: games have different configurations.
             ValueError: the size is not a positive integer.
         """
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-            raise ValueError(f"size must be a positive integer, got {size!r}")
-        return self._batches(int(size))
+        return self._batches(_check_size(size), self._samples)
+
+    def transitions(
+        self, size: int = 4096, *, behavior: Mapping[str, str | Agent] | None = None
+    ) -> Iterator[Transitions]:
+        """Yield transitions in batches of a size; the last one may be smaller.
+
+        Args:
+            size: transitions of a batch.
+            behavior: by the name under which it was recorded, the agent that gave the orders, or how ``make_agent`` makes it:
+                ``{"policy:base": "policy:base"}``. It must have ``order_probabilities``; ``log_probs`` follow from these, and are
+                NaN for agents that are not given.
+
+        Raises:
+            RecordingError, ConfigError: as for ``batches``.
+            ValueError: the size is not a positive integer, or an agent does not exist or has no ``order_probabilities``.
+        """
+        agents: dict[str, ProbabilisticAgent] = {}
+        for name, given in (behavior or {}).items():
+            agent = as_agent(given, "behavior")
+            if not isinstance(agent, ProbabilisticAgent):
+                raise ValueError(f"behavior: agent {name!r} must have order_probabilities, see ProbabilisticAgent")
+            agents[name] = agent
+        return self._batches(_check_size(size), functools.partial(self._transitions, agents))
 
     def read(self) -> Samples:
         """Read all samples into memory; with "onehot" these are gigabytes for a million.
@@ -163,17 +218,19 @@ class ReplayDataset:
         """
         parts = list(self.batches())
         if not parts:
-            raise RecordingError(f"{self.paths[0]}: no decisions{f' of {self.agent!r}' if self.agent else ''}")
+            raise self._no_decisions()
         return _join(parts)
 
-    def to_minari(self, dataset_id: str, **metadata: Any) -> Any:
+    def to_minari(self, dataset_id: str, *, opponent: Mixture | None = None, **metadata: Any) -> Any:
         """Write a Minari data set, an episode for each side of each game.
 
-        Observations are those of the Gymnasium environment with ``mask_in="obs"``, which the data set recovers, against
-        "random"; the infos of each position are seat, turn (completed ones) and phase.
+        Observations are those of the Gymnasium environment with ``mask_in="obs"``, which the data set recovers, on the recorded
+        sides; the infos of each position are seat, turn (completed ones) and phase.
 
         Args:
             dataset_id: name of the data set, such as "geo_patrol/scripted-v0".
+            opponent: whom the recovered environment plays against; by default the recorded opponents, each as often as it is
+                recorded.
             metadata: more arguments of ``minari.create_dataset_from_buffers``, such as ``author``.
 
         Returns:
@@ -183,19 +240,23 @@ class ReplayDataset:
             MissingPackageError: Minari is not installed.
             RecordingError: as for ``batches``; or there are no games.
             ConfigError: games have different configurations.
-            ValueError: the data set exists already, or Minari refuses an argument.
+            ValueError: the data set exists already, Minari refuses an argument, or a recorded opponent is not an agent of the
+                package, so that ``opponent`` must be given.
         """
         with optional_import("minari"):
             import gymnasium  # noqa: PLC0415
             import minari  # noqa: PLC0415
             from minari.data_collector import EpisodeBuffer  # noqa: PLC0415
 
+        opponents, sides = self._count_opponents()
         played = self._played()
         first = next(played, None)
         if first is None:
             raise RecordingError(f"{self.paths[0]}: there are no games in it")
         options: dict[str, Any] = {
             "config": first.config.to_dict(),
+            "opponent": _as_mixture(opponents) if opponent is None else opponent,
+            "seat": "random" if len(sides) > 1 else SIDES[sides.pop()],
             "observation": self.encoding,
             "reward": self.reward,
         }
@@ -228,9 +289,21 @@ class ReplayDataset:
 
     def _played(self) -> Iterator["_Played"]:
         """Yield games that have been played, some at a time."""
-        self.games, self.faults, self.fault_count = [], [], 0
+        self.games = []
         pending: list[_Recording] = []
         num_phases = 0
+        for recording in self._recordings():
+            pending.append(recording)
+            num_phases += recording.length
+            if num_phases >= _PHASES_AT_ONCE:
+                yield from self._play(pending)
+                pending, num_phases = [], 0
+        if pending:
+            yield from self._play(pending)
+
+    def _recordings(self) -> Iterator["_Recording"]:
+        """Yield the games of all files that can be read, have phases, and are of the right configuration."""
+        self.faults, self.fault_count = [], 0
         expected: tuple[GameConfig, RecordedGame] | None = None
         for path in self.paths:
             for recording in self._read(path):
@@ -240,13 +313,27 @@ class ReplayDataset:
                 if expected is None:
                     expected = config, game
                 self._check_configuration(config, game, *expected)
-                pending.append(recording)
-                num_phases += recording.length
-                if num_phases >= _PHASES_AT_ONCE:
-                    yield from self._play(pending)
-                    pending, num_phases = [], 0
-        if pending:
-            yield from self._play(pending)
+                yield recording
+
+    def _count_opponents(self) -> tuple[Counter[str], set[int]]:
+        """Return in how many episodes each opponent was met, and on which sides the data set's agent plays.
+
+        Raises:
+            RecordingError: there is no episode.
+        """
+        opponents: Counter[str] = Counter()
+        sides: set[int] = set()
+        for recording in self._recordings():
+            for side, name in enumerate(recording.game.agents):
+                if self.agent in (None, name):
+                    opponents[recording.game.agents[1 - side]] += 1
+                    sides.add(side)
+        if not opponents:
+            raise self._no_decisions()
+        return opponents, sides
+
+    def _no_decisions(self) -> RecordingError:
+        return RecordingError(f"{self.paths[0]}: no decisions{f' of {self.agent!r}' if self.agent else ''}")
 
     def _check_configuration(
         self, config: GameConfig, game: RecordedGame, expected: GameConfig, first: RecordedGame
@@ -309,38 +396,86 @@ class ReplayDataset:
 
     # Arrays
 
-    def _batches(self, size: int) -> Iterator[Samples]:
+    def _batches(self, size: int, make: "Callable[[_Played, _Values, slice], _Rows]") -> Iterator[_Rows]:
         """Yield batches; those that do not begin or end within games that were played together are not copied."""
-        pending: list[Samples] = []
+        pending: list[_Rows] = []
         missing = size
         for played in self._played():
             values, start = self._values(played), 0
             while start < played.num_decisions:
                 stop = min(start + min((missing + 1) // 2, _OBSERVED_AT_ONCE), played.num_decisions)
-                pending.append(self._samples(played, values, slice(start, stop)))
+                pending.append(make(played, values, slice(start, stop)))
                 missing -= len(pending[-1].actions)
                 start = stop
                 while missing <= 0:  # one sample is left over where the size is odd
-                    samples = _join(pending)
-                    yield Samples._make(array[:size] for array in samples)
-                    pending, missing = [Samples._make(array[size:] for array in samples)], missing + size
+                    rows = _join(pending)
+                    yield _take(rows, slice(size))
+                    pending, missing = [_take(rows, slice(size, None))], missing + size
         if missing < size:
             yield _join(pending)
 
     def _samples(self, played: "_Played", values: "_Values", part: slice) -> Samples:
         """Return the samples of some decisions in games."""
-        decisions, game_of = played.positions[part], played.game_of[part]
-        outputs = make_outputs(
-            2 * len(decisions),
-            self.encoding,
-            played.config.board.outer_ring,
-            hides_enemies=decisions.hides_enemies,
-            masks=True,
+        return self._taken(played, part, self._samples_of_both(played, values, part))
+
+    def _transitions(
+        self, agents: Mapping[str, ProbabilisticAgent], played: "_Played", values: "_Values", part: slice
+    ) -> Transitions:
+        """Return the transitions of some decisions in games."""
+        samples = self._samples_of_both(played, values, part)
+        next_observations, next_action_masks = self._observe(played, played.positions[played.following[part]])
+        is_cut = played.is_last[part] & ~values.terminations[part]
+        transitions = Transitions(
+            observations=samples.observations,
+            action_masks=samples.action_masks,
+            actions=samples.actions,
+            rewards=samples.rewards,
+            next_observations=next_observations,
+            next_action_masks=next_action_masks,
+            terminations=samples.terminations,
+            truncations=np.repeat(is_cut, 2),
+            log_probs=self._log_probs(played, part, samples, agents),
+            games=samples.games,
+            sides=samples.sides,
         )
-        decisions.run(steps.OBSERVE, outputs=outputs)
-        samples = Samples(
-            observations=outputs.tokens if self.encoding == "tokens" else outputs.onehot,
-            action_masks=outputs.masks,
+        return self._taken(played, part, transitions)
+
+    def _log_probs(
+        self, played: "_Played", part: slice, samples: Samples, agents: Mapping[str, ProbabilisticAgent]
+    ) -> NDArray[np.float64]:
+        log_probs = np.full(len(samples.actions), np.nan)
+        for name, agent in agents.items():
+            rows = np.flatnonzero(played.is_by(name)[played.game_of[part]])
+            observations = samples.observations
+            if agent.observation != self.encoding:
+                seen = played.positions[part].observe(agent.observation)
+                observations = seen.reshape(len(log_probs), seen.shape[2])
+            weights, orders = mixture_of(agent, observations[rows], samples.action_masks[rows])
+            given = np.take_along_axis(orders, samples.actions[rows, None, :, None], axis=3)[..., 0]
+            with np.errstate(divide="ignore"):
+                log_probs[rows] = np.log((weights * given.prod(axis=2)).sum(axis=1))
+        return log_probs
+
+    def _observe(self, played: "_Played", positions: Games) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Return the observations and the action masks of both sides, (2 * n, size) and (2 * n, 11, 28)."""
+        outer_ring, hides_enemies = played.config.board.outer_ring, positions.hides_enemies
+        outputs = make_outputs(2 * len(positions), self.encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
+        positions.run(steps.OBSERVE, outputs=outputs)
+        return outputs.tokens if self.encoding == "tokens" else outputs.onehot, outputs.masks
+
+    def _taken(self, played: "_Played", part: slice, rows: _Rows) -> _Rows:
+        """Return those rows of both sides that the data set has."""
+        game_of = played.game_of[part]
+        is_taken = (played.numbers[game_of] >= 0)[:, None] & played.is_by(self.agent)[game_of]
+        return rows if is_taken.all() else _take(rows, is_taken.reshape(-1))
+
+    def _samples_of_both(self, played: "_Played", values: "_Values", part: slice) -> Samples:
+        """Return the samples of both sides of some decisions, whoever played them."""
+        decisions, game_of = played.positions[part], played.game_of[part]
+        observations, action_masks = self._observe(played, decisions)
+        return Samples(
+            observations=observations,
+            action_masks=action_masks,
             actions=decisions.replace_illegal(played.codes[part]).reshape(-1, state.SATELLITES),
             rewards=values.rewards[part].reshape(-1),
             returns=values.returns[part].reshape(-1),
@@ -351,17 +486,12 @@ class ReplayDataset:
             turns=np.repeat(decisions.turn, 2),
             phases=np.repeat(decisions.phase.astype(np.int8), 2),
         )
-        is_taken = (played.numbers[game_of] >= 0)[:, None] & played.is_by(self.agent)[game_of]
-        if is_taken.all():
-            return samples
-        return Samples._make(array[is_taken.reshape(-1)] for array in samples)
 
     def _values(self, played: "_Played") -> "_Values":
         """Return what decisions were worth."""
         positions, num = played.positions, played.num_decisions
         ends = positions[num:]
         is_last, is_over = played.is_last, ends.is_over
-        following = np.where(is_last, num + played.game_of, np.arange(num) + 1)
         terminations = is_last & is_over[played.game_of]
         outcomes = np.where(is_over[:, None], ends.returns, np.nan).astype(np.float32)
         if self.reward == "outcome":
@@ -372,7 +502,7 @@ class ReplayDataset:
         difference = np.subtract(known[:, sides, sides], known[:, sides, 1 - sides], dtype=np.int64)
         # As in the environments, the first reward includes the difference at the start, so that they sum to the last one.
         before = np.where(played.is_first[:, None], 0, difference[:num])
-        rewards, returns = difference[following] - before, difference[num:][played.game_of] - before
+        rewards, returns = difference[played.following] - before, difference[num:][played.game_of] - before
         return _Values(rewards.astype(np.float32), returns.astype(np.float32), outcomes, terminations)
 
     def _episodes(self, played: "_Played") -> Iterator[dict[str, Any]]:
@@ -417,6 +547,20 @@ def _both(alpha: NDArray[Any]) -> NDArray[np.float32]:
     return np.stack([alpha, -alpha], axis=1).astype(np.float32)
 
 
+def _as_mixture(opponents: Counter[str]) -> str | dict[str, int]:
+    """Return recorded opponents as an environment takes them. A name from a file never leads to code of a user."""
+    mixture: Counter[str] = Counter()
+    for recorded, episodes in opponents.items():
+        name = recorded.removesuffix(" (2)")  # of a match of two agents with the same name
+        if not is_builtin(name):
+            raise ValueError(
+                f"opponent must be given: the recorded one, {show(recorded)}, is not an agent of the package; "
+                'for example opponent="random"'
+            )
+        mixture[name] += episodes
+    return next(iter(mixture)) if len(mixture) == 1 else dict(mixture)
+
+
 def _find_files(sources: Iterable[str | Path]) -> list[Path]:
     """Return the replay files of files and folders.
 
@@ -439,8 +583,19 @@ def _find_files(sources: Iterable[str | Path]) -> list[Path]:
     return paths
 
 
-def _join(parts: Sequence[Samples]) -> Samples:
-    return parts[0] if len(parts) == 1 else Samples._make(map(np.concatenate, zip(*parts, strict=True)))
+def _check_size(size: Any) -> int:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise ValueError(f"size must be a positive integer, got {size!r}")
+    return int(size)
+
+
+def _join(parts: Sequence[_Rows]) -> _Rows:
+    return parts[0] if len(parts) == 1 else type(parts[0])._make(map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _take(rows: _Rows, selected: slice | NDArray[np.bool_]) -> _Rows:
+    arrays: Iterable[Any] = rows
+    return type(rows)._make(array[selected] for array in arrays)
 
 
 # Files
@@ -581,6 +736,11 @@ class _Played(NamedTuple):
     def is_last(self) -> NDArray[np.bool_]:
         """(decisions,), whether a decision is the last of its game."""
         return np.diff(self.game_of, append=len(self.agents)) > 0
+
+    @property
+    def following(self) -> NDArray[np.int64]:
+        """(decisions,), the index of the position after each decision."""
+        return np.where(self.is_last, self.num_decisions + self.game_of, np.arange(self.num_decisions) + 1)
 
     def is_by(self, agent: str | None) -> NDArray[np.bool_]:
         """Return which sides of each game an agent plays, (games, 2); all for None."""
