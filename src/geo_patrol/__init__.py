@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.config.toml_files import preset_names
     from geo_patrol.engine.observe import observation_names
+    from geo_patrol.engine.own import Observation, Reward
     from geo_patrol.envs.make import make_vec
     from geo_patrol.evaluation import (
         ExactBoard,
@@ -59,6 +60,7 @@ __all__ = [
     "GeoPatrolError",
     "MatchResult",
     "MissingPackageError",
+    "Observation",
     "Order",
     "OrderError",
     "Outcome",
@@ -69,6 +71,7 @@ __all__ = [
     "RecordingError",
     "Replay",
     "ReplayReader",
+    "Reward",
     "Satellite",
     "SatelliteId",
     "SolvingError",
@@ -101,6 +104,7 @@ _MODULES = {
     "geo_patrol.agents.playing": ("play_out",),
     "geo_patrol.config.schema": ("GameConfig",),
     "geo_patrol.engine.observe": ("observation_names",),
+    "geo_patrol.engine.own": ("Observation", "Reward"),
     "geo_patrol.envs.make": ("make_vec",),
     "geo_patrol.evaluation": (
         "ExactBoard",

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import configs, seeds
 
-from geo_patrol import ConfigError, environment_id, geo_patrol_v0, load_config, preset_names
+from geo_patrol import ConfigError, Observation, Reward, environment_id, geo_patrol_v0, load_config, preset_names
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
@@ -27,6 +27,17 @@ with warnings.catch_warnings():  # PettingZoo's tests import one of its own envi
     from pettingzoo.test.max_cycles_test import max_cycles_test
     from pettingzoo.test.state_test import state_test
 
+
+def write_fuel(game, rules, side, out):
+    for number in range(11):
+        out[number] = game.fuel[side, number]
+
+
+def reward_hits(game, rules, episode, side):
+    return episode.hits[side]
+
+
+OWN = {"observation": Observation(write_fuel, 11, low=0, high=10_000), "reward": Reward(reward_hits)}
 OPTIONS = [
     {},
     {"observation": "tokens"},
@@ -36,6 +47,7 @@ OPTIONS = [
     {"config": "od2d", "observation": "tokens", "mask_in": "none"},
     {"config": "generalization/train"},
     {"config": "geo_patrol_hidden"},
+    OWN,
     {"config": "geo_patrol_hidden", "observation": "tokens", "mask_in": "info", "max_cycles": 11},
 ]
 IDS = [environment_id(preset) for preset in preset_names()]

@@ -198,11 +198,11 @@ def test_masks_of_other_types_than_int8():
 
 
 ARGUMENTS = [
-    ({"observation": "pixels"}, "observation must be 'onehot' or 'tokens', got 'pixels'"),
-    ({"observation": None}, "observation must be 'onehot' or 'tokens', got None"),
+    ({"observation": "pixels"}, "observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got 'pixels'"),
+    ({"observation": None}, "observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got None"),
     ({"mask_in": "infos"}, "mask_in must be 'obs' or 'info' or 'none', got 'infos'"),
-    ({"reward": "win"}, "reward must be 'score' or 'outcome', got 'win'"),
-    ({"reward": ["score"]}, "reward must be 'score' or 'outcome', got ['score']"),
+    ({"reward": "win"}, "reward must be 'score', 'outcome' or a geo_patrol.Reward, got 'win'"),
+    ({"reward": ["score"]}, "reward must be 'score', 'outcome' or a geo_patrol.Reward, got ['score']"),
     ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
     ({"max_cycles": 1.5}, "max_cycles must be a positive integer or None, got 1.5"),
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),

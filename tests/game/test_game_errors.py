@@ -157,9 +157,9 @@ def test_a_seed_that_is_an_array_of_no_dimension():
 
 @pytest.mark.parametrize("encoding", ["one_hot", None, ["tokens"]])
 def test_unknown_encoding(encoding):
-    with pytest.raises(ValueError, match="must be 'onehot' or 'tokens'"):
+    with pytest.raises(ValueError, match="must be 'onehot', 'tokens' or a"):
         Game(seed=1).observation("alpha", encoding)
-    with pytest.raises(ValueError, match="must be 'onehot' or 'tokens'"):
+    with pytest.raises(ValueError, match="must be 'onehot', 'tokens' or a"):
         observation_names(encoding)
 
 

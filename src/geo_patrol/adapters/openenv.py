@@ -17,7 +17,7 @@ from geo_patrol.base.errors import optional_import, show, suggest
 from geo_patrol.base.sides import Side
 from geo_patrol.base.versions import __version__
 from geo_patrol.config.toml_files import preset_names
-from geo_patrol.envs.arguments import Reward
+from geo_patrol.envs.arguments import RewardName
 from geo_patrol.play.text_game import MAX_ANSWER, OnBadLines, TextGame
 
 with optional_import("openenv"):
@@ -75,7 +75,7 @@ class GeoPatrolEnvironment(Environment[TextAction, TextObservation, TextState]):
         config: str = "geo_patrol",
         opponent: str = "scripted",
         side: Side = "alpha",
-        reward: Reward = "outcome",
+        reward: RewardName = "outcome",
         retries: int = 2,
         on_bad_lines: OnBadLines = "error",
         **unknown: Any,

@@ -64,8 +64,11 @@ class PufferLibEnv(pufferlib.PufferEnv):
         )
         box = self.envs.single_observation_space
         assert isinstance(box, spaces.Box)
-        high = np.concatenate([box.high, np.ones(FLAT_MASK_SHAPE, box.high.dtype)])
-        self.single_observation_space = spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
+        low, high = (
+            np.concatenate([bound, np.full(FLAT_MASK_SHAPE, legal, bound.dtype)])
+            for bound, legal in ((box.low, 0), (box.high, 1))
+        )
+        self.single_observation_space = spaces.Box(low, high, dtype=high.dtype.type)
         self.single_action_space = self.envs.single_action_space
         self.num_agents = self.envs.num_envs
         self._seed = seed

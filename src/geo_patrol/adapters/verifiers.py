@@ -11,7 +11,7 @@ from typing import Any, Literal
 from geo_patrol.base.errors import optional_import
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.presets import load_config
-from geo_patrol.envs.arguments import Reward
+from geo_patrol.envs.arguments import RewardName
 from geo_patrol.play.text_game import OnBadLines, TextGame
 
 with optional_import("verifiers"):
@@ -35,7 +35,7 @@ class GeoPatrolConfig(vf.TasksetConfig):
     """Number of games, a task each."""
     seed: int = 0
     """Seed of the first game; the next ones follow."""
-    reward: Reward = "outcome"
+    reward: RewardName = "outcome"
     """"outcome" (1, 0 or -1 at the end) or "score" (the final score difference less that at the start)."""
     retries: int = 2
     """How often in a phase an answer may be one that cannot be read, before the phase is forfeited."""
@@ -51,7 +51,7 @@ class GeoPatrolData(vf.TaskData):
     opponent: str
     side: Side
     seed: int
-    reward: Reward
+    reward: RewardName
     retries: int
     on_bad_lines: OnBadLines
 

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.base.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
+from geo_patrol.base.errors import show
 from geo_patrol.base.jit import jitable
 from geo_patrol.config import schema
 from geo_patrol.engine import state
+from geo_patrol.engine.own import Observation
 from geo_patrol.engine.sight import phase_number
 
 Encoding: TypeAlias = Literal["onehot", "tokens"]
@@ -137,33 +139,53 @@ def check_encoding(encoding: Any) -> Encoding:
     return checked
 
 
+def check_observation(observation: Any) -> Encoding | Observation:
+    """Return an encoding or an observation of a user's own.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(observation, Observation):
+        return observation
+    if observation not in ENCODINGS:
+        names = ", ".join(map(repr, ENCODINGS))
+        raise ValueError(f"observation must be {names} or a geo_patrol.Observation, got {show(observation)}")
+    return check_encoding(observation)
+
+
 def num_sectors(outer_ring: int) -> int:
     """Return the width of the one-hot encoding of a sector: the sectors of five rings (62), or more on larger boards."""
     return int(2 ** (max(outer_ring, _MIN_RINGS) + 1) - 2)
 
 
-def observation_size(encoding: Encoding, outer_ring: int, *, hides_enemies: bool = False) -> int:
+def observation_size(encoding: Encoding | Observation, outer_ring: int, *, hides_enemies: bool = False) -> int:
     """Return the length of an observation."""
+    if isinstance(encoding, Observation):
+        return encoding.size
     tail = NUM_SIGHT_FEATURES if hides_enemies else 0
     if encoding == "tokens":
         return TOKEN_SIZE + tail
     return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES + tail
 
 
-def observation_names(encoding: Encoding, outer_ring: int = _MIN_RINGS, *, hides_enemies: bool = False) -> list[str]:
+def observation_names(
+    encoding: Encoding | Observation, outer_ring: int = _MIN_RINGS, *, hides_enemies: bool = False
+) -> list[str]:
     """Name every index of an observation, such as ``own_patrol_3_fuel`` or ``enemy_hva_sector_15``.
 
     A sector number here is relative: the ring as it is, the azimuth counted from the own goal sector's.
 
     Args:
-        encoding: "onehot" or "tokens".
+        encoding: "onehot" or "tokens", or an ``Observation``, which has its own names.
         outer_ring: the outer ring of the board.
         hides_enemies: whether the configuration hides enemies, see ``GameConfig.hides_enemies``.
 
     Raises:
         ValueError: there is no such encoding.
     """
-    check_encoding(encoding)
+    encoding = check_observation(encoding)
+    if isinstance(encoding, Observation):
+        return list(encoding.names or ())
     names = []
     for whose in ("own", "enemy"):
         for number in range(state.SATELLITES):

@@ -460,6 +460,42 @@ def play_games(
     return count
 
 
+@jit
+def pay_rewards(
+    start: int,
+    stop: int,
+    episodes: EpisodeState,
+    rewards: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    outputs: Outputs,
+) -> None:
+    """Replace the rewards of the phase just played, and what follows from them.
+
+    Args:
+        start: index of the first game.
+        stop: one more than the index of the last game.
+        episodes: their episodes, modified in place.
+        rewards: (stop - start, 2), the rewards of both sides; those of games that were not played in the step are ignored.
+        totals: (stop - start, 2), the returns before the phase.
+        outputs: what the step has written, modified in place.
+    """
+    all_episodes, settings = episodes.records, episodes.settings[0]
+    results, statistics, two_sides = outputs.results, outputs.statistics, settings.sides == NUM_SIDES
+    for i in range(start, stop):
+        episode, row = all_episodes[i], settings.sides * i
+        is_finished = results[row].is_finished
+        if episode.length == 0 or (episode.is_over and not is_finished):
+            continue  # it starts with the next step, or was over before
+        for side in range(NUM_SIDES):
+            episode.reward[side] = rewards[i - start, side]
+            episode.total_reward[side] = totals[i - start, side] + rewards[i - start, side]
+        for seat in range(settings.sides):
+            side = seat if two_sides else side_at_seat(episode, settings)
+            results[row + seat].reward = episode.reward[side]
+            if is_finished:
+                statistics[row + seat]["return"] = episode.total_reward[side]
+
+
 # Writing what environments return
 
 

@@ -13,10 +13,11 @@ from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.own import Observation, Reward
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.game.game import Games
 
-Reward: TypeAlias = Literal["score", "outcome"]
+RewardName: TypeAlias = Literal["score", "outcome"]
 MaskIn: TypeAlias = Literal["obs", "info", "none"]
 Seats: TypeAlias = Literal["both", "alpha", "bravo", "alternate"]
 
@@ -25,9 +26,9 @@ class GameOptions(TypedDict, total=False):
     """Keyword arguments that the environments of a single game share; ``ParallelGeoPatrol`` describes them."""
 
     overrides: Overrides | None
-    observation: Encoding
+    observation: Encoding | Observation
     mask_in: MaskIn
-    reward: Reward
+    reward: RewardName | Reward
     max_cycles: int | None
     count_events: bool
     render_mode: str | None
@@ -41,6 +42,13 @@ _ORDER_TYPE, _ORDERS_SHAPE = np.dtype(np.int64), (SATELLITES,)
 def copy_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of an environment for copies of it, which get its configuration as it is, overrides included."""
     return {name: deepcopy(value) for name, value in options.items() if name != "overrides"}
+
+
+def refuse_own(options: Mapping[str, Any], names: Sequence[str], where: str) -> None:
+    """Raise ValueError if one of the options named is an own observation or reward."""
+    for name in names:
+        if isinstance(options.get(name), Observation | Reward):
+            raise ValueError(f"{name} must be a name {where}, got {show(options[name])}")
 
 
 def check_start(option: str, games: Games, config: GameConfig) -> Games:
@@ -66,7 +74,9 @@ def check_options(mask_in: Any, reward: Any, max_cycles: Any, count_events: Any)
         ValueError: an option that all environments share has a wrong value.
     """
     check_choice("mask_in", mask_in, get_args(MaskIn))
-    check_choice("reward", reward, get_args(Reward))
+    if not isinstance(reward, Reward) and reward not in get_args(RewardName):
+        names = ", ".join(map(repr, get_args(RewardName)))
+        raise ValueError(f"reward must be {names} or a geo_patrol.Reward, got {show(reward)}")
     is_integer = isinstance(max_cycles, (int, np.integer)) and not isinstance(max_cycles, bool)
     if max_cycles is not None and (not is_integer or max_cycles < 1):
         raise ValueError(f"max_cycles must be a positive integer or None, got {max_cycles!r}")

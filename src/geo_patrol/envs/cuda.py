@@ -14,7 +14,8 @@ from geo_patrol.base.errors import AgentError, show
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state, steps
-from geo_patrol.engine.observe import Encoding, observation_size
+from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
+from geo_patrol.envs.arguments import refuse_own
 from geo_patrol.envs.opponents import Mixture, VectorOptions
 from geo_patrol.envs.vector import VectorGeoPatrol
 from geo_patrol.game.cuda import CudaGames, DeviceOutputs, check_memory, check_tensor, find_device, upload_arrays
@@ -82,9 +83,10 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         for name in ("threads", "count_events"):
             if name in options:
                 raise ValueError(f"{name} cannot be given with device = {device!r}")
+        refuse_own(options, ("observation", "reward"), f"with device = {device!r}")
         self._host = VectorGeoPatrol(config, num_games, **options)
         self._name, self._copy = device, options.get("copy", True)
-        self._mask_in, encoding = options.get("mask_in", "info"), options.get("observation", "onehot")
+        self._mask_in, encoding = options.get("mask_in", "info"), check_encoding(options.get("observation", "onehot"))
         self._mode: AutoresetMode = self._host.metadata["autoreset_mode"]
         self.num_games, self.num_envs, self.metadata = self._host.num_games, self._host.num_envs, self._host.metadata
         self.single_observation_space = self._host.single_observation_space

@@ -3,9 +3,10 @@
 ``Episodes`` is n games with rewards, truncation, seats, opponents and observations; every environment has one.
 """
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,22 @@ from geo_patrol.base.errors import RecordingError, counted, show
 from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import setup, state, steps
-from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
+from geo_patrol.engine.observe import Encoding, check_observation, observation_size
+from geo_patrol.engine.own import Observation, Reward
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
-from geo_patrol.envs.arguments import GameOptions, MaskIn, Reward, check_options, check_start
+from geo_patrol.envs.arguments import GameOptions, MaskIn, RewardName, check_options, check_start
 from geo_patrol.envs.display import RENDER_SIZE, Display, Rendered
-from geo_patrol.game.game import MAX_GAMES, Game, Games, compiled_step, make_outputs, restore_states, save_state
+from geo_patrol.game.game import (
+    MAX_GAMES,
+    Game,
+    Games,
+    call_own,
+    compiled_own,
+    compiled_step,
+    make_outputs,
+    restore_states,
+    save_state,
+)
 from geo_patrol.game.notation import Outcome, outcome_records, read_outcomes
 from geo_patrol.game.position import SavedData, SavedState
 
@@ -80,15 +92,27 @@ class SavedEnvironment(SavedData):
     sampled: list[_SavedOrders] | None
 
 
+class OwnOutputs(Outputs):
+    """``Outputs`` with observations of a user's own, which the compiled step, to which they are a plain tuple, does not see."""
+
+    observations: NDArray[Any]
+    """(rows, size)."""
+
+    def _replace(self, **fields: Any) -> Self:
+        replaced = super()._replace(**fields)
+        replaced.observations = self.observations
+        return replaced
+
+
 class Episodes:
     """Games of environments, with the record of the episode that is being played in each.
 
     Args:
         config: the configuration.
         num_games: number of games.
-        encoding: encoding of the observations.
+        encoding: encoding of the observations, or an observation of a user's own.
         sides: 2 if both sides of each game are environments (rows 2i and 2i + 1); 1 if one of them is.
-        reward: "score" or "outcome".
+        reward: "score", "outcome", or a reward of a user's own.
         max_cycles: phases after which an unfinished game is truncated; None never does.
         counts_events: whether the shots, the hits and the losses of each phase are counted.
         first_seat: side of the environment of the first game if there is one environment a game: 0 alpha, 1 bravo.
@@ -104,10 +128,10 @@ class Episodes:
         self,
         config: GameConfig,
         num_games: int,
-        encoding: Encoding,
+        encoding: Encoding | Observation,
         *,
         sides: int = state.NUM_SIDES,
-        reward: Reward = "score",
+        reward: RewardName | Reward = "score",
         max_cycles: int | None = None,
         counts_events: bool = False,
         first_seat: int = 0,
@@ -119,15 +143,23 @@ class Episodes:
         self.sides = sides
         settings = state.records(steps.SETTINGS, 1)
         limit = min(max_cycles or 0, 1 << 62)
-        settings[0] = sides, reward == "outcome", limit, first_seat, alternates, 0, counts_events
+        self._reward = reward if isinstance(reward, Reward) else None
+        counts = counts_events or self._reward is not None  # an own one may depend on them
+        settings[0] = sides, reward == "outcome", limit, first_seat, alternates, 0, counts
         self.max_cycles, self.counts_events = max_cycles, counts_events
         self.bookkeeping = EpisodeState(state.records(steps.EPISODE, num_games), settings)
         size = observation_size(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
-        self._is_onehot = encoding == "onehot"
+        self._own = encoding if isinstance(encoding, Observation) else None
+        self._is_onehot, self._is_tokens = encoding == "onehot", encoding == "tokens"
         self._mask_shape = self.num_envs, state.SATELLITES, state.ORDERS
         self._observation_shape = self.num_envs, size
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
+        self._lock = threading.Lock()  # of functions that are not compiled: users need not expect several threads
+        self._has_own = self._own is not None or self._reward is not None
+        for given in (self._own, self._reward):
+            if given is not None and given.compiled:  # now, so that what is wrong with it is said here
+                compiled_own(given, hides_enemies=self.games.hides_enemies)
         self._shard = self.shard(0, num_games)
         self.sampled = setup.sampled_values(config) if self.games.is_randomized else {}
         self._sampled_words = np.array([value.word for value in self.sampled.values()], np.int64)
@@ -158,14 +190,20 @@ class Episodes:
             sampled,
             empty(self._mask_shape, _MASK_TYPE),
             empty(self._observation_shape, _ONEHOT_TYPE) if is_onehot else _NO_ONEHOT,
-            _NO_TOKENS if is_onehot else empty(self._observation_shape, _TOKEN_TYPE),
+            empty(self._observation_shape, _TOKEN_TYPE) if self._is_tokens else _NO_TOKENS,
         )
+        if self._own is not None:
+            outputs = tuple.__new__(OwnOutputs, arrays)
+            outputs.observations = empty(self._observation_shape, self._own.dtype)
+            return outputs
         return tuple.__new__(
             Outputs, arrays
         )  # skips the call of a Python function, which takes as long as an allocation
 
     def observations(self, outputs: Outputs) -> NDArray[Any]:
         """Return the observations among outputs, (num_envs, size)."""
+        if isinstance(outputs, OwnOutputs):
+            return outputs.observations
         return outputs.onehot if self._is_onehot else outputs.tokens
 
     def seed(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> None:
@@ -213,13 +251,49 @@ class Episodes:
             How many episodes ended.
         """
         start, stop, arrays, sight, outcomes = shard or self._shard
-        return self._step(
-            steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outcomes, outputs
-        )
+        step = self._step_own if self._has_own else self._step
+        return step(steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outcomes, outputs)
 
     @cached_property
     def _step(self) -> Callable[..., int]:
         return compiled_step(self.games.hides_enemies)
+
+    def _step_own(self, task: int, start: int, stop: int, *arguments: Any) -> int:
+        """Call the compiled step, and then what replaces its rewards and observations."""
+        selected, arrays, sight, bookkeeping, _, _, outputs = arguments
+        reward = self._reward if task == steps.PLAY else None
+        if reward is None:
+            count = self._step(task, start, stop, *arguments)
+        else:
+            shape, totals = (stop - start, state.NUM_SIDES), self.records["total_reward"][start:stop].copy()
+            before = None if reward.compiled else self.games[start:stop]
+            count = self._step(task, start, stop, *arguments)
+            if before is None:
+                rewards = np.empty(shape)
+                find = compiled_own(reward, hides_enemies=sight is not None)
+                find(start, stop, arrays, sight, bookkeeping, rewards)
+            else:
+                with self._lock:
+                    rewards = call_own(reward, shape, before, self.games[start:stop])
+            steps.pay_rewards(start, stop, bookkeeping, rewards, totals, outputs)
+        if isinstance(outputs, OwnOutputs) and self._own is not None:
+            if self._own.compiled:
+                observe = compiled_own(self._own, hides_enemies=sight is not None)
+                observe(start, stop, selected, arrays, sight, bookkeeping, outputs.observations)
+            else:
+                self._observe_games(self._own, start + np.flatnonzero(selected[start:stop]), outputs.observations)
+        return count
+
+    def _observe_games(self, own: Observation, rows: NDArray[np.int64], observations: NDArray[Any]) -> None:
+        """Write the observations of the games at ``rows`` by a function that is not compiled."""
+        if len(rows) == 0:
+            return
+        with self._lock:
+            by_side = call_own(own, (len(rows), state.NUM_SIDES, own.size), self.games[rows])
+        if self.sides == state.NUM_SIDES:
+            observations.reshape(len(self), *by_side.shape[1:])[rows] = by_side
+        else:
+            observations[rows] = by_side[np.arange(len(rows)), self.records["seat"][rows]]
 
     def event_counts(self) -> dict[str, NDArray[np.int64]]:
         """Return what the phase just played did in each environment, (num_envs,), by the names in infos: copies."""
@@ -285,7 +359,8 @@ class Episodes:
     def _write(self, task: int, selected: NDArray[np.bool_], bookkeeping: EpisodeState, outputs: Outputs) -> None:
         """Call the compiled step for games that are not played."""
         arrays, sight = self.games.state, self.games.sight_to_step
-        self._step(task, 0, len(self), selected, arrays, sight, bookkeeping, _NO_ACTIONS, self._shard[-1], outputs)
+        step = self._step_own if self._has_own else self._step
+        step(task, 0, len(self), selected, arrays, sight, bookkeeping, _NO_ACTIONS, self._shard[-1], outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
@@ -408,7 +483,7 @@ class GameEnvironment:
     def __init__(
         self, config: ConfigSource, options: GameOptions, mask_in: MaskIn, *, sides: int = state.NUM_SIDES
     ) -> None:
-        encoding, reward = check_encoding(options.get("observation", "onehot")), options.get("reward", "score")
+        encoding, reward = check_observation(options.get("observation", "onehot")), options.get("reward", "score")
         max_cycles, counts_events = options.get("max_cycles"), options.get("count_events", False)
         self.mask_in = options.get("mask_in", mask_in)
         max_cycles, counts_events = check_options(self.mask_in, reward, max_cycles, counts_events)

@@ -15,8 +15,9 @@ from geo_patrol.base.errors import show
 from geo_patrol.config.presets import Overrides
 from geo_patrol.engine import rng, steps
 from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.own import Observation, Reward
 from geo_patrol.engine.state import NOOP, SATELLITES
-from geo_patrol.envs.arguments import MaskIn, Reward, Seats
+from geo_patrol.envs.arguments import MaskIn, RewardName, Seats
 from geo_patrol.envs.episodes import Episodes
 from geo_patrol.envs.threads import WorkerPool
 
@@ -38,8 +39,8 @@ class VectorOptions(TypedDict, total=False):
     threads: int
     autoreset: str | AutoresetMode
     mask_in: MaskIn
-    observation: Encoding
-    reward: Reward
+    observation: Encoding | Observation
+    reward: RewardName | Reward
     max_cycles: int | None
     count_events: bool
     copy: bool

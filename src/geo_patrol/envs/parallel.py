@@ -12,6 +12,7 @@ from pettingzoo import ParallelEnv
 
 from geo_patrol.base.arguments import check_choice, check_names
 from geo_patrol.config.presets import ConfigSource
+from geo_patrol.engine.own import Reward
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import GameOptions, check_orders, copy_options
@@ -56,9 +57,9 @@ class ParallelGeoPatrol(GameEnvironment, ParallelEnv[str, Any, NDArray[np.int64]
     Args:
         config: a preset's name, the path of a TOML file, its content as a mapping, or a ``GameConfig``.
         overrides: single values of it, such as ``{"bravo.patrols.ammo": 3}``.
-        observation: "onehot" or "tokens".
+        observation: "onehot", "tokens", or a ``geo_patrol.Observation``.
         mask_in: "obs", "info" or "none".
-        reward: "score" or "outcome".
+        reward: "score", "outcome", or a ``geo_patrol.Reward``.
         max_cycles: steps after which an unfinished game is truncated; None never does.
         count_events: whether infos count shots, hits and losses.
         render_mode: "human" (a window that animates every step; closing it changes nothing else),
@@ -96,6 +97,7 @@ class ParallelGeoPatrol(GameEnvironment, ParallelEnv[str, Any, NDArray[np.int64]
         self.observation_spaces = {ALPHA: space, BRAVO: copy.deepcopy(space)}  # seeded each by itself
         self.action_spaces: dict[str, spaces.Space[Any]] = {agent: OrderSpace() for agent in _AGENTS}
         self.hides_enemies = self.config.hides_enemies
+        self._is_zero_sum = not (self.hides_enemies or isinstance(options.get("reward"), Reward))
         self.state_space = box(self.config, "onehot", whole=True)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -184,7 +186,7 @@ class ParallelGeoPatrol(GameEnvironment, ParallelEnv[str, Any, NDArray[np.int64]
         packed, infos = self.pack(outputs, alpha)
         return (
             packed,
-            {ALPHA: reward, BRAVO: results["reward"].item(1) if self.hides_enemies else 0.0 - reward},
+            {ALPHA: reward, BRAVO: 0.0 - reward if self._is_zero_sum else results["reward"].item(1)},
             {ALPHA: terminated, BRAVO: terminated},
             {ALPHA: truncated, BRAVO: truncated},
             infos,

@@ -12,7 +12,7 @@ from geo_patrol.agents.satellites import satellite_observations
 from geo_patrol.base.arguments import check_choice
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import NOOP, NUM_SIDES, ORDERS, SATELLITES
-from geo_patrol.envs.arguments import GameOptions, check_agent_orders
+from geo_patrol.envs.arguments import GameOptions, check_agent_orders, refuse_own
 from geo_patrol.envs.episodes import ALPHA, BRAVO, SavedEnvironment
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.envs.spaces import box, masked
@@ -64,6 +64,7 @@ class SatellitesGeoPatrol(ParallelGeoPatrol):
     metadata: ClassVar[dict[str, Any]] = ParallelGeoPatrol.metadata | {"name": "geo_patrol_satellites_v0"}
 
     def __init__(self, config: ConfigSource = "geo_patrol", **options: Unpack[GameOptions]) -> None:
+        refuse_own(options, ("observation",), "where satellites are agents")
         super().__init__(config, **options)
         games = self.episodes.games
         fleets = [SATELLITES] * NUM_SIDES if games.is_randomized else 1 + games.state.rules["patrol_count"][0]

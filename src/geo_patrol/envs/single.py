@@ -46,9 +46,9 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
         opponent: an agent's name, see ``geo_patrol.agents.agent_names``, an ``Agent``, or a mixture of them with weights (a
             mapping, or pairs), from which each game chooses one.
         seat: "alpha", "bravo", or "random" (chosen at each reset).
-        observation: "onehot" or "tokens".
+        observation: "onehot", "tokens", or a ``geo_patrol.Observation``.
         mask_in: "info", "obs" or "none".
-        reward: "score" or "outcome".
+        reward: "score", "outcome", or a ``geo_patrol.Reward``.
         max_cycles: steps after which an unfinished game is truncated; None never does.
         count_events: whether infos count shots, hits and losses.
         render_mode: "human" (a window that animates every step; closing it changes nothing else),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.legal import check_flags, sample_legal
 from geo_patrol.engine.observe import Encoding, observation_bounds
+from geo_patrol.engine.own import Observation
 from geo_patrol.engine.state import ORDERS, SATELLITES
 
 MASK_SHAPE = (SATELLITES, ORDERS)
@@ -67,14 +68,16 @@ def _batch_orders(space: OrderSpace, n: int = 1) -> BatchedOrderSpace:
     return BatchedOrderSpace(n, seed=deepcopy(space.np_random))
 
 
-def box(config: GameConfig, encoding: Encoding, *, whole: bool = False) -> spaces.Box:
-    """Return the space of observation vectors: 1-D, from 0 to a bound for every index.
+def box(config: GameConfig, encoding: Encoding | Observation, *, whole: bool = False) -> spaces.Box:
+    """Return the space of observation vectors: 1-D, with bounds for every index, from 0 in the encodings.
 
     Args:
         config: the configuration.
-        encoding: the encoding of the observations.
+        encoding: the encoding of the observations, or an own one.
         whole: whether they show everything, even if the configuration hides enemies.
     """
+    if isinstance(encoding, Observation):
+        return spaces.Box(encoding.low, encoding.high, dtype=encoding.dtype.type)
     high = observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies and not whole)
     return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
 

@@ -17,7 +17,7 @@ from geo_patrol.base.errors import RecordingError, show
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
-from geo_patrol.engine.observe import check_encoding
+from geo_patrol.engine.observe import check_observation
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import (
@@ -30,6 +30,7 @@ from geo_patrol.envs.arguments import (
     copy_options,
     read_autoreset,
     read_reset_mask,
+    refuse_own,
 )
 from geo_patrol.envs.episodes import Episodes, SavedEnvironment
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, for_copies, read_mixture
@@ -86,8 +87,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         threads: how many threads play; fewer are used where a thread would have less than 256 games.
         autoreset: "next_step", "same_step" or "disabled", or Gymnasium's ``AutoresetMode``.
         mask_in: "info", "obs" or "none".
-        observation: "onehot" (float32) or "tokens" (int16).
-        reward: "score" or "outcome".
+        observation: "onehot" (float32), "tokens" (int16), or a ``geo_patrol.Observation``.
+        reward: "score", "outcome", or a ``geo_patrol.Reward``.
         max_cycles: steps after which an unfinished game is truncated; None never does.
         count_events: whether infos count shots, hits and losses.
         copy: whether every step returns new arrays.
@@ -114,7 +115,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         reward, max_cycles = options.get("reward", "score"), options.get("max_cycles")
         mask_in, self._copy = options.get("mask_in", "info"), options.get("copy", True)
         counts_events = options.get("count_events", False)
-        check_encoding(observation)
+        check_observation(observation)
         max_cycles, counts_events = check_options(mask_in, reward, max_cycles, counts_events)
         if not isinstance(self._copy, (bool, np.bool_)):
             raise ValueError(f"copy must be True or False, got {show(self._copy)}")
@@ -208,6 +209,15 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             raise ValueError(f"game must be an integer from 0 to {self.num_games - 1}, got {index!r}")
         self._check_started()
         return self._episodes.games[int(index)]
+
+    def games(self) -> Games:
+        """Return copies of all games, with their random streams.
+
+        Raises:
+            RuntimeError: ``reset`` was not called.
+        """
+        self._check_started()
+        return self._episodes.games.copy()
 
     def _check_started(self) -> None:
         if not self._is_started:
@@ -479,6 +489,7 @@ class VectorSatellites(VectorGeoPatrol):
     def __init__(
         self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
     ) -> None:
+        refuse_own(options, ("observation",), "where satellites are agents")
         super().__init__(config, num_games, **options)
         self._final_agents = np.zeros((self.num_envs, SATELLITES), np.bool_)
         space = self.single_observation_space
@@ -626,9 +637,8 @@ class _Packer:
         if self._copy or self._final is None:
             self._final = self._episodes.new_outputs(zeros=True)
         else:
-            for array in self._final:
-                if len(array) > 0:
-                    array[self._final_rows] = 0
+            for array in (self._final.results, self._final.masks, self._episodes.observations(self._final)):
+                array[self._final_rows] = 0
         rows = self._final_rows = np.flatnonzero(outputs.results["is_finished"])
         self._final.results[rows] = outputs.results[rows]
         self._final.masks[rows] = outputs.masks[rows]

@@ -20,11 +20,12 @@ from geo_patrol.base.jit import resolve
 from geo_patrol.base.sides import SIDES, Side, enemy_of
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine import rng, setup, state, steps, turn
+from geo_patrol.engine import own, rng, setup, state, steps, turn
 from geo_patrol.engine.distribution import outcome_distribution
 from geo_patrol.engine.engagement import attack_probability, engagement_cost, guard_probability
 from geo_patrol.engine.legal import to_masks
-from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
+from geo_patrol.engine.observe import Encoding, check_observation, observation_size
+from geo_patrol.engine.own import Observation, Reward
 from geo_patrol.engine.setup import sampled_config
 from geo_patrol.engine.sight import reveal_games
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
@@ -96,6 +97,38 @@ def compiled_step(hides_enemies: bool) -> Callable[..., int]:
     arrays, sight = state.make_state(1, 1), state.NO_SIGHT if hides_enemies else None
     arguments = 0, 0, 1, np.ones(1, np.bool_), arrays, sight, steps.NO_EPISODES
     return resolve(steps.step_games, *arguments, _NO_ACTIONS, state.make_outcomes(), _NO_OUTPUTS)
+
+
+def compiled_own(given: Observation | Reward, *, hides_enemies: bool) -> Callable[..., None]:
+    """Return the loop that calls a function of a user's own, compiled once for all objects that have it.
+
+    Raises:
+        ValueError: it cannot be compiled.
+    """
+    return _compile_own(given.function, given.dtype if isinstance(given, Observation) else None, hides_enemies)
+
+
+@functools.cache
+def _compile_own(function: Callable[..., Any], dtype: np.dtype[Any] | None, hides_enemies: bool) -> Callable[..., None]:
+    arrays, sight = state.make_state(1, 1), state.NO_SIGHT if hides_enemies else None
+    if dtype is None:
+        rewards = np.empty((0, state.NUM_SIDES))
+        return own.compile_loop("reward", function, own.reward_loop, 0, 0, arrays, sight, steps.NO_EPISODES, rewards)
+    rows = np.ones(1, np.bool_), arrays, sight, steps.NO_EPISODES, np.empty((0, 0), dtype)
+    return own.compile_loop("observation", function, own.observation_loop, 0, 0, *rows)
+
+
+def call_own(given: Observation | Reward, shape: tuple[int, ...], *games: "Games") -> NDArray[Any]:
+    """Return what an uncompiled function says of games for both sides, (n, 2, ...), from what each side knows.
+
+    Raises:
+        ValueError: it returns something else than an array of this shape.
+    """
+    if not games[0].hides_enemies:
+        return own.check_returned(given, given.function(*games), shape)
+    sides = range(state.NUM_SIDES)
+    known = [given.function(*(batch.seen_by(side) for batch in games)) for side in sides]
+    return np.stack([own.check_returned(given, known[side], shape)[:, side] for side in sides], axis=1)
 
 
 @functools.cache
@@ -330,24 +363,39 @@ class Games:
         self.run(steps.OBSERVE, outputs=outputs)
         return outputs.masks.reshape(len(self), 2, state.SATELLITES, state.ORDERS)
 
-    def observe(self, encoding: Encoding = "onehot", *, whole: bool = False) -> NDArray[Any]:
-        """Return the observations of both sides, (n, 2, size): float32 ("onehot") or int16 ("tokens").
+    def observe(self, encoding: Encoding | Observation = "onehot", *, whole: bool = False) -> NDArray[Any]:
+        """Return the observations of both sides, (n, 2, size): float32 ("onehot"), int16 ("tokens"), or of an own type.
 
         ``geo_patrol.observation_names`` names their features.
 
         Args:
-            encoding: "onehot" or "tokens".
+            encoding: "onehot", "tokens" or an ``Observation``.
             whole: whether both sides observe the whole position although the configuration hides enemies.
 
         Raises:
             ValueError: there is no such encoding.
         """
+        encoding = check_observation(encoding)
+        if isinstance(encoding, Observation):
+            return self._observe_own(encoding, whole=whole)
         hides_enemies = self.hides_enemies and not whole
         outer_ring = self.config.board.outer_ring
-        outputs = make_outputs(2 * len(self), check_encoding(encoding), outer_ring, hides_enemies=hides_enemies)
+        outputs = make_outputs(2 * len(self), encoding, outer_ring, hides_enemies=hides_enemies)
         self.run(steps.OBSERVE, outputs=outputs, whole=whole)
         observations = outputs.tokens if encoding == "tokens" else outputs.onehot
         return observations.reshape(len(self), 2, observations.shape[1])
+
+    def _observe_own(self, own: Observation, *, whole: bool) -> NDArray[Any]:
+        shape = len(self), state.NUM_SIDES, own.size
+        if not own.compiled:
+            games = self.copy()
+            games.hides_enemies = self.hides_enemies and not whole
+            return call_own(own, shape, games)
+        sight = None if whole else self.sight_to_step
+        observations = np.empty((state.NUM_SIDES * len(self), own.size), own.dtype)
+        write = compiled_own(own, hides_enemies=sight is not None)
+        write(0, len(self), self._all, self.state, sight, steps.NO_EPISODES, observations)
+        return observations.reshape(shape)
 
     # Playing
 

@@ -29,7 +29,7 @@ from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding
-from geo_patrol.envs.arguments import Reward
+from geo_patrol.envs.arguments import RewardName
 from geo_patrol.envs.opponents import Mixture
 from geo_patrol.envs.registration import environment_id
 from geo_patrol.envs.spaces import OrderSpace, box, masked
@@ -158,13 +158,13 @@ class ReplayDataset:
         sources: str | Path | Iterable[str | Path],
         *,
         encoding: Encoding = "onehot",
-        reward: Reward = "score",
+        reward: RewardName = "score",
         agent: str | None = None,
         config: ConfigSource | None = None,
         mixed: bool = False,
         on_damage: OnDamage = "raise",
     ) -> None:
-        check_choice("reward", reward, get_args(Reward))
+        check_choice("reward", reward, get_args(RewardName))
         check_choice("on_damage", on_damage, get_args(OnDamage))
         if config is not None and mixed:
             raise ValueError("config selects the games of one configuration: leave it out, or mixed")
