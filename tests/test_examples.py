@@ -26,6 +26,7 @@ NEED_LIBRARIES = {
     "export_onnx.py",
     "mappo_satellites.py",
     "openenv_game.py",
+    "ppo_cuda.py",
     "ppo_geo_patrol.py",
     "pufferlib_ppo.py",
     "record_video.py",

@@ -88,7 +88,8 @@ def test_play_outs_of_copies(config):
 )
 def test_environments(config, options):
     host, device = make_vec(config, 3, **options), make_vec(config, 3, device="cuda", **options)
-    assert_equal(host.reset(seed=5)[0], device.reset(seed=5)[0])
+    for expected, found in zip(host.reset(seed=5), device.reset(seed=5), strict=True):
+        assert_equal(expected, found)
     for _ in range(8):
         actions = host.sample_actions().copy()
         on_device = device.sample_actions()

@@ -12,7 +12,6 @@ torch = pytest.importorskip("torch")
 # ruff: noqa: E402 - after the packages that it needs
 from rich.console import Console
 
-from geo_patrol import make_vec
 from geo_patrol.engine import cuda as kernels
 from geo_patrol.training import TrainingConfig, league, train
 
@@ -20,22 +19,25 @@ if not kernels.IS_SIMULATED:
     pytest.skip("needs NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1", allow_module_level=True)
 
 
-def test_the_example_of_ppo(monkeypatch, tmp_path):
-    file = Path(__file__).parents[2] / "examples" / "ppo_geo_patrol.py"
-    spec = importlib.util.spec_from_file_location("ppo_geo_patrol", file)
+SIZES = {
+    "ppo_geo_patrol": {"self_play": True, "num_envs": 4, "num_steps": 4, "total_timesteps": 48},
+    "ppo_cuda": {"num_games": 2, "num_steps": 4, "total_timesteps": 48, "width": 16, "num_minibatches": 2},
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_examples_of_ppo(name, monkeypatch, tmp_path):
+    file = Path(__file__).parents[2] / "examples" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
     example = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(__import__("sys").modules, "ppo_geo_patrol", example)
+    monkeypatch.setitem(__import__("sys").modules, name, example)
     spec.loader.exec_module(example)
-    args = {"self_play": True, "config": "case1", "num_envs": 4, "num_steps": 4, "total_timesteps": 48, "device": "cpu"}
-    first, _ = example.train(example.Args(**args, out=str(tmp_path / "one")))
-    monkeypatch.setattr(
-        example,
-        "make_envs",
-        lambda args: make_vec("case1", args.num_envs // 2, observation="onehot", autoreset="same_step", device="cuda"),
-    )
-    second, _ = example.train(example.Args(**args, out=str(tmp_path / "two")))
-    weights = second.state_dict()
-    assert all(torch.equal(value, weights[name]) for name, value in first.state_dict().items())
+    weights = []
+    for out in ("one", "two"):
+        agent, _ = example.train(example.Args(**SIZES[name], config="case1", device="cpu", out=str(tmp_path / out)))
+        weights.append(agent.state_dict())
+        monkeypatch.setattr(example, "make_vec", functools.partial(make_on_device, example.make_vec))
+    assert all(torch.equal(value, weights[1][name]) for name, value in weights[0].items())
 
 
 def test_a_league(monkeypatch, tmp_path):
@@ -49,5 +51,18 @@ def test_a_league(monkeypatch, tmp_path):
     assert weights[0] == weights[1]
 
 
-def make_on_device(make, *arguments, device, **options):
-    return make(*arguments, device="cuda", **options)
+def make_on_device(make, *arguments, **options):
+    return TakesArrays(make(*arguments, **options | {"device": "cuda"}))
+
+
+class TakesArrays:
+    """An environment on the simulated device that takes actions of either kind."""
+
+    def __init__(self, envs):
+        self.envs = envs
+
+    def step(self, actions):
+        return self.envs.step(torch.as_tensor(actions))
+
+    def __getattr__(self, name):
+        return getattr(self.envs, name)

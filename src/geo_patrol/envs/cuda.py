@@ -231,10 +231,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             games.episodes.field("is_new").copy_(over)
         games.run(steps.PLAY, orders, outputs=outputs)
         results = self._outputs.results
-        finished = results.field("is_finished").clone()
-        infos = self._infos(finished)
-        if self._mode is AutoresetMode.SAME_STEP:
-            infos |= self._final(finished)
+        infos = self._infos(results.field("is_finished").clone())
         rewards, terminated, truncated = (results.field(name).clone() for name in ("reward", "terminated", "truncated"))
         if self._mode is AutoresetMode.SAME_STEP:
             over = games.episodes.field("is_over") != 0
@@ -269,7 +266,8 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         episode = {name: statistics.field(name).clone() for name in steps.STATISTICS.names or ()}
         named = {key: value for name in episode for key, value in ((name, episode[name]), (f"_{name}", done))}
         named |= self._sampled_values(done)
-        return self._info(self._all) | {"finished_episode": named, "_finished_episode": done}
+        infos = self._info(self._all) | {"finished_episode": named, "_finished_episode": done}
+        return infos | self._final(done) if self._mode is AutoresetMode.SAME_STEP else infos
 
     def _sampled_values(self, mask: torch.Tensor) -> dict[str, Any]:
         """Return what resets sampled for the games, by key of the configuration, zero in other rows; nothing if nothing is."""
