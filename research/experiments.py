@@ -2,7 +2,8 @@
 
 ``python -m research.experiments run`` plays them, about half an hour on two cores; ``python -m research.experiments
 exploit`` trains responses to the policy of the package, about half an hour on one core for a preset, and ``python -m
-research.experiments single-file`` with examples/ppo_geo_patrol.py, a quarter of an hour. All continue where they were interrupted.
+research.experiments single-file`` with examples/ppo_geo_patrol.py, a quarter of an hour, and ``python -m research.experiments
+views`` with examples/mappo_satellites.py, as long as it is told. All continue where they were interrupted.
 ``python -m research.experiments publish`` writes the tables from the stored results.
 """
 
@@ -10,7 +11,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,7 +46,7 @@ SCRIPTS = {
 }
 """The scripts by the names that the tables give them."""
 SEED, GAMES, GAMES_ON_PRESETS = 1, 2_000, 200
-UNSOLVED = [name for name in preset_names() if name not in {"duel", "skirmish", "geo_patrol_hidden"}]
+UNSOLVED = [name for name in preset_names() if name not in {"duel", "skirmish"} and not load_config(name).hides_enemies]
 SEARCHES = [
     ("search:rollouts=80,candidates=8", "raider", 300),
     ("search:rollouts=80,candidates=8", "scripted", 300),
@@ -71,7 +72,11 @@ STARTS = {
 """The responses by what they start from, and the headers of their columns."""
 KINDS = list(STARTS)
 
-SINGLE_FILE = Path(__file__).parents[1] / "examples" / "ppo_geo_patrol.py"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SINGLE_FILE, SATELLITES = EXAMPLES / "ppo_geo_patrol.py", EXAMPLES / "mappo_satellites.py"
+VIEWS_CONFIG = "outposts"
+VIEWS = {"MAPPO": ("mappo", "own"), "independent PPO": ("ippo", "own"), "MAPPO, joint view": ("mappo", "side")}
+"""What learns, by the name that the table gives it: a method and a view of examples/mappo_satellites.py."""
 
 app = Commands(add_completion=False)
 
@@ -171,6 +176,29 @@ def single_file(
         _write_results(results)
 
 
+@app.command()
+def views(
+    seed: Annotated[list[int], typer.Option(help="Several times: a training by each method.")] = [0, 1, 2],  # noqa: B006 - only read
+    minutes: Annotated[float, typer.Option(help="Processor time of each training.")] = 4.0,
+    out: Annotated[Path, typer.Option(help="Folder of the trainings.")] = Path("runs/experiments/views"),
+) -> None:
+    """Train satellites that observe for themselves, or what their side sees, and store what they win."""
+    results = _read_results()
+    if results.get("views", {}).get("minutes") != minutes:
+        results["views"] = {"minutes": minutes, "trainings": {}}
+    for number, (name, (method, view)) in product(seed, VIEWS.items()):
+        folder = out / f"{method}-{view}-{minutes:g}-{number}"
+        if not (folder / "result.json").exists():
+            options = {"method": method, "view": view, "config": VIEWS_CONFIG, "seed": number, "minutes": minutes}
+            given = [part for option, value in options.items() for part in (f"--{option}", str(value))]
+            command = [sys.executable, SATELLITES, *given, "--clock", "cpu", "--device", "cpu", "--out", folder]
+            subprocess.run(command, check=True)
+        results["views"] |= {"versions": versions(), "processor": processor_name()}
+        trained = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        results["views"]["trainings"].setdefault(name, {})[str(number)] = trained
+        _write_results(results)
+
+
 def _digest(preset: str) -> str:
     """Return the first digits of a hash of the weights, in half precision, with which the policy plays a preset."""
     weights = PolicyAgent("base").weights_for([load_config(preset)])
@@ -222,6 +250,8 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         made["searches"] = _table_of_searches(results["searches"])
     if results.get("single_file"):
         made["single_file"] = _table_of_single_file(results["single_file"])
+    if results.get("views"):
+        made["views"] = _table_of_views(results["views"])
     if results.get("responses"):
         made["responses"] = _table_of_responses(results["responses"])
     return made
@@ -299,6 +329,22 @@ def _table_of_single_file(stored: dict[str, Any]) -> str:
     ]
     header = ["seed", "steps", "of the time in the environment", *(f"against `{name}`" for name in opponents)]
     note = f"Processor: {stored['processor']}, one thread."
+    return f"{markdown_table(header, rows)}\n\n{paragraph(note)}"
+
+
+def _table_of_views(stored: dict[str, Any]) -> str:
+    opponents = ["random", "raider", "scripted"]
+    rows = []
+    for name, trainings in stored["trainings"].items():
+        for seed, trained in trainings.items():
+            won = (str(Rate(trained[each], trained[f"{each} low"], trained[f"{each} high"])) for each in opponents)
+            rows.append([name, seed, f"{trained['steps'] / 1e6:.2f} M", *won])
+        if len(trainings) > 1:
+            means = (np.mean([trained[each] for trained in trainings.values()]) for each in opponents)
+            steps = np.mean([trained["steps"] for trained in trainings.values()])
+            rows.append([name, "mean", f"{steps / 1e6:.2f} M", *(f"{100 * mean:.1f}%" for mean in means)])
+    header = ["", "seed", "steps", *(f"against `{name}`" for name in opponents)]
+    note = f"{stored['minutes']:g} minutes of processor time each. Processor: {stored['processor']}, one thread."
     return f"{markdown_table(header, rows)}\n\n{paragraph(note)}"
 
 

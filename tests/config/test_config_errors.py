@@ -263,7 +263,7 @@ def test_override_with_a_key_that_is_no_text():
         ("chess", "there is no preset 'chess'"),
         (
             "nowhere/game.toml",
-            "there is no configuration file 'nowhere/game.toml': it must be the path of a TOML file, or a preset: case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, skirmish",
+            "there is no configuration file 'nowhere/game.toml': it must be the path of a TOML file, or a preset: case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, outposts, skirmish",
         ),
         ("a\0b.toml", "there is no configuration file 'a\\x00b.toml': it must be the path of"),
         (None, "config must be a preset's name, a path, a mapping or a GameConfig, got None"),

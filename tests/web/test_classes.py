@@ -295,7 +295,7 @@ def test_a_class_is_bounded(client):
         ({"agent": "bot.py:Mine"}, "does not run user-defined agents"),
         (
             {"scenario": None, "preset": "case9"},
-            "preset must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, skirmish, got 'case9'",
+            "preset must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, outposts, skirmish, got 'case9'",
         ),
         ({"scenario": "turn_limit = 0"}, "turn_limit"),
         ({"alpha": "scripted"}, "alpha must be "),

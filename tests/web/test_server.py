@@ -332,7 +332,7 @@ def test_agents_play_each_other(client):
     [
         (
             {"preset": "/etc/passwd"},
-            "must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, skirmish",
+            "must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, outposts, skirmish",
         ),
         ({"scenario": 'extends = "/etc/passwd"'}, "name of a preset"),
         ({"scenario": "= 3"}, "scenario"),

@@ -7,13 +7,18 @@ Both are egocentric. Own satellites come first, and sectors are numbered from th
 positions look the same to alpha and bravo. Rotating the board by less than half a turn is no symmetry of the inner rings;
 the bits of the goal's azimuth say how they are aligned. All values of the rules are included, so that one network can play
 every preset.
+
+A single satellite observes less, in the same two encodings: itself, the satellites around it relative to its own sector, and the
+features of the game that reveal nothing of enemies out of its sight.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.base.arguments import check_choice
 from geo_patrol.base.board import EARTH, MAX_RING, RINGS, prograde, radial_in, radial_out, retrograde
 from geo_patrol.base.errors import show
 from geo_patrol.base.jit import jitable
@@ -24,6 +29,8 @@ from geo_patrol.engine.sight import phase_number
 
 Encoding: TypeAlias = Literal["onehot", "tokens"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
+View: TypeAlias = Literal["side", "own"]
+"""Whether a satellite observes what its side does, or what it sees itself."""
 
 
 class Feature(NamedTuple):
@@ -31,11 +38,13 @@ class Feature(NamedTuple):
 
     name: str
     highest: float
-    """Its highest possible value; the lowest is 0."""
+    """Its highest possible value."""
     scale: float = 1.0
     """What "onehot" multiplies it by."""
     token_scale: float = 1.0
     """What it is multiplied by in "tokens", before it is rounded and cut off at 32,767."""
+    lowest: float = 0.0
+    """Its lowest possible value."""
 
 
 _MAX_SCORE = float(2**31)
@@ -115,6 +124,18 @@ side last saw each satellite of the enemy, 0 for those in sight."""
 NUM_SIGHT_FEATURES = len(SIGHT_FEATURES)
 SENSOR_RANGE_SCALE, UNSEEN_SCALE = SIGHT_FEATURES[0].scale, SIGHT_FEATURES[-1].scale
 
+_OFFSET_SCALE = 1 / 4
+_MAX_OFFSET = 2.0 ** (MAX_RING - 1)
+LOCAL_FEATURES = (
+    Feature("in_sight", 1),
+    Feature("ring_offset", MAX_RING, _OFFSET_SCALE, lowest=-MAX_RING),
+    Feature("azimuth_offset", _MAX_OFFSET, _OFFSET_SCALE, lowest=-_MAX_OFFSET),
+    *SATELLITE_FEATURES[:3],
+)
+"""The features of all satellites of both sides in what a single one observes, 0 for those out of its sight: the rings from it
+outwards, and the sectors prograde on their own ring from where it lies above or below that; then fuel, ammo and active."""
+NUM_LOCAL_FEATURES = len(LOCAL_FEATURES)
+
 OBSERVED_SATELLITES = state.NUM_SIDES * state.SATELLITES
 """Satellites in an observation: own HVA and Patrols 1-10, enemy HVA and Patrols 1-10."""
 TOKEN_COLUMNS = 1 + NUM_SATELLITE_FEATURES
@@ -168,8 +189,19 @@ def observation_size(encoding: Encoding | Observation, outer_ring: int, *, hides
     return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES + tail
 
 
+_OBSERVED = tuple(
+    f"{whose}_{'hva' if number == state.HVA else f'patrol_{number}'}"
+    for whose in ("own", "enemy")
+    for number in range(state.SATELLITES)
+)
+
+
 def observation_names(
-    encoding: Encoding | Observation, outer_ring: int = _MIN_RINGS, *, hides_enemies: bool = False
+    encoding: Encoding | Observation,
+    outer_ring: int = _MIN_RINGS,
+    *,
+    hides_enemies: bool = False,
+    view: View = "side",
 ) -> list[str]:
     """Name every index of an observation, such as ``own_patrol_3_fuel`` or ``enemy_hva_sector_15``.
 
@@ -179,23 +211,28 @@ def observation_names(
         encoding: "onehot" or "tokens", or an ``Observation``, which has its own names.
         outer_ring: the outer ring of the board.
         hides_enemies: whether the configuration hides enemies, see ``GameConfig.hides_enemies``.
+        view: "side" for the observation of a side; "own" for that of a single satellite with ``view="own"``, which is the
+            same whether enemies are hidden or not.
 
     Raises:
-        ValueError: there is no such encoding.
+        ValueError: there is no such encoding or view.
     """
     encoding = check_observation(encoding)
+    check_choice("view", view, get_args(View))
     if isinstance(encoding, Observation):
         return list(encoding.names or ())
-    names = []
-    for whose in ("own", "enemy"):
-        for number in range(state.SATELLITES):
-            satellite = f"{whose}_hva" if number == state.HVA else f"{whose}_patrol_{number}"
-            if encoding == "tokens":
-                names.append(f"{satellite}_sector")
-            else:
-                names += [f"{satellite}_sector_{sector}" for sector in range(1, num_sectors(outer_ring) + 1)]
-            names += [f"{satellite}_{feature.name}" for feature in SATELLITE_FEATURES]
+    if view == "own":
+        numbers = ["number"] if encoding == "tokens" else [f"number_{number}" for number in range(state.SATELLITES)]
+        sectors = [f"self_{name}" for name in _sector_names(encoding, outer_ring)]
+        local = [f"{satellite}_{feature.name}" for feature in LOCAL_FEATURES for satellite in _OBSERVED]
+        return numbers + sectors + local + [feature.name for feature in GAME_FEATURES]
+    features = _sector_names(encoding, outer_ring) + [feature.name for feature in SATELLITE_FEATURES]
+    names = [f"{satellite}_{name}" for satellite in _OBSERVED for name in features]
     return names + [feature.name for feature in _last_features(hides_enemies)]
+
+
+def _sector_names(encoding: Encoding, outer_ring: int) -> list[str]:
+    return ["sector"] if encoding == "tokens" else [f"sector_{i}" for i in range(1, num_sectors(outer_ring) + 1)]
 
 
 def _last_features(hides_enemies: bool) -> tuple[Feature, ...]:
@@ -216,6 +253,21 @@ def observation_bounds(
     return np.array(
         row * OBSERVED_SATELLITES + [feature.highest * feature.scale for feature in last_features], np.float32
     )
+
+
+def satellite_bounds(encoding: Encoding, outer_ring: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the lowest and the highest value of every index of what a single satellite observes."""
+    local = tuple(feature for feature in LOCAL_FEATURES for _ in range(OBSERVED_SATELLITES))
+    if encoding == "tokens":
+        head = Feature("number", state.SATELLITES - 1), Feature("sector", num_sectors(MAX_RING))
+        features = head + tuple(feature._replace(scale=feature.token_scale) for feature in local + GAME_FEATURES)
+    else:
+        features = (Feature("", 1),) * (state.SATELLITES + num_sectors(outer_ring)) + local + GAME_FEATURES
+    bounds = np.array([(feature.lowest * feature.scale, feature.highest * feature.scale) for feature in features]).T
+    if encoding == "tokens":
+        bounds = np.minimum(bounds, HIGHEST_TOKEN).astype(np.int16)
+    low, high = bounds.astype(np.int16 if encoding == "tokens" else np.float32)
+    return low, high
 
 
 # Writing observations
@@ -377,7 +429,12 @@ def observe_onehot(
                 observation[start + sector - 1] = 1
                 features = observation[start + num_sectors : start + width]
                 write_satellite(game, side, owner, number, positions[owner, number, _NEARNESS], _FUEL_SCALE, features)
-    features = observation[OBSERVED_SATELLITES * width :]
+    write_game_onehot(game, rules, side, observation[OBSERVED_SATELLITES * width :])
+
+
+@jitable
+def write_game_onehot(game: state.Record, rules: state.Record, side: int, features: NDArray[np.float32]) -> None:
+    """Write the features of the game as "onehot"."""
     write_phase_and_goal(game, rules, side, features)
     features[2] = game.turn * _TURN_SCALE
     features[3] = turns_left(game, rules) * _TURNS_LEFT_SCALE
@@ -402,7 +459,12 @@ def observe_tokens(
             nearness = positions[owner, number, _NEARNESS] * (sector != EARTH)
             features = observation[start + 1 : start + TOKEN_COLUMNS]
             write_satellite(game, side, owner, number, nearness, 1, features)
-    features = observation[TOKEN_TABLE_SIZE:]
+    write_game_tokens(game, rules, side, observation[TOKEN_TABLE_SIZE:])
+
+
+@jitable
+def write_game_tokens(game: state.Record, rules: state.Record, side: int, features: NDArray[np.int16]) -> None:
+    """Write the features of the game as "tokens"."""
     write_phase_and_goal(game, rules, side, features)
     features[2] = min(game.turn, HIGHEST_TOKEN)
     features[3] = min(turns_left(game, rules), HIGHEST_TOKEN)
@@ -429,3 +491,204 @@ def write_sight(
     features[1] = rules.sensor_range[1 - side] * sensor_range_scale
     for number in range(state.SATELLITES):
         features[2 + number] = (phase - last_seen[1 - side, number]) * unseen_scale
+
+
+# What a single satellite observes
+
+
+class Surroundings(NamedTuple):
+    """Temporary arrays for what the satellites of a side observe. Loops over their last axis become vector instructions."""
+
+    places: NDArray[np.int32]
+    """(4, 22): ring, angle in sectors of the outermost ring, azimuth plus half a turn, and whether there is such a satellite."""
+    values: NDArray[Any]
+    """(3, 22): fuel, ammo and active, as they are observed."""
+    in_sight: NDArray[np.int32]
+    """(22,): 1 for each satellite that one of them sees."""
+    game: NDArray[Any]
+    """(73,): the features of the game."""
+
+
+@jitable
+def make_surroundings(observations: NDArray[Any]) -> Surroundings:
+    """Allocate the temporary arrays for observations of this type."""
+    return Surroundings(
+        np.empty((4, OBSERVED_SATELLITES), np.int32),
+        np.empty((3, OBSERVED_SATELLITES), observations.dtype),
+        np.empty(OBSERVED_SATELLITES, np.int32),
+        np.empty(NUM_GAME_FEATURES, observations.dtype),
+    )
+
+
+_OFFSET_FACTOR = np.float32(_OFFSET_SCALE)
+_ENEMY_SCORE = next(i for i, feature in enumerate(GAME_FEATURES) if feature.name == "enemy_score")
+_LOCAL_SIZE = NUM_LOCAL_FEATURES * OBSERVED_SATELLITES
+_RING, _ANGLE, _AZIMUTH, _EXISTS = range(4)
+
+
+@jitable
+def as_float32(number: int) -> np.float32:
+    """Return a number as "onehot" needs it: without the conversion, compiled code would calculate with 64 bits."""
+    return np.float32(number)
+
+
+@jitable
+def as_int16(number: int) -> np.int16:
+    """Return a number as "tokens" needs it."""
+    return np.int16(number)
+
+
+@jitable
+def find_surroundings(game: state.Record, side: int, fuel_scale: float, surroundings: Surroundings) -> None:
+    """Write what the observations of a side's satellites have in common of all satellites, the side's own ones first."""
+    places, values = surroundings.places, surroundings.values
+    for enemy in range(state.NUM_SIDES):
+        owner = side ^ enemy
+        for number in range(state.SATELLITES):
+            i = enemy * state.SATELLITES + number
+            sector, fuel = int(game.sector[owner, number]), int(game.fuel[owner, number])
+            exists = sector != EARTH
+            ring = max(int(RINGS[sector]), 1)
+            azimuth = (sector + 1 - (1 << ring)) * exists
+            places[_RING, i] = ring
+            places[_ANGLE, i] = azimuth << (MAX_RING - ring)
+            places[_AZIMUTH, i] = azimuth + ((1 << ring) >> 1)
+            places[_EXISTS, i] = exists
+            values[0, i] = fuel * fuel_scale
+            values[1, i] = game.ammo[owner, number]
+            values[2, i] = fuel > 0
+
+
+@jitable
+def look_around(
+    number: int, looks: bool, reach: int, inner_ring: int, sees_fleet: bool, surroundings: Surroundings
+) -> None:
+    """Write which satellites one of a side sees: itself, perhaps its fleet, and if it looks, all within so many steps.
+
+    The steps are those of ``are_within``, for each ring along which a way may lead. Everything is cast to 32 bits, of which a
+    vector holds twice as many.
+    """
+    ring, angle, in_sight = surroundings.places[_RING], surroundings.places[_ANGLE], surroundings.in_sight
+    own_ring, own_angle, limit, innermost = ring[number], angle[number], np.int32(reach), np.int32(inner_ring)
+    for i in range(OBSERVED_SATELLITES):
+        in_sight[i] = sees_fleet and i < state.SATELLITES
+    if looks:
+        first = state.SATELLITES if sees_fleet else 0
+        for inwards in range(min(reach >> 1, MAX_RING) + 1):
+            for i in range(first, OBSERVED_SATELLITES):
+                lower = min(own_ring, ring[i])
+                along = np.int32(max(np.int32(lower - inwards), innermost))
+                shift = np.int32(MAX_RING - along)
+                apart = np.int32(abs(np.int32((own_angle >> shift) - (angle[i] >> shift))))
+                apart = np.int32(min(apart, np.int32(np.int32((1 << MAX_RING) >> shift) - apart)))
+                steps = np.int32(abs(np.int32(own_ring - ring[i])) + 2 * np.int32(lower - along) + apart)
+                in_sight[i] |= steps <= limit
+    in_sight[number] = 1
+
+
+@jitable
+def write_local(
+    number: int, surroundings: Surroundings, offset_scale: Any, convert: Callable[[Any], Any], features: NDArray[Any]
+) -> None:
+    """Write the local features of what a satellite sees: all satellites' ``in_sight``, then ``ring_offset``, and so on."""
+    places, values, in_sight = surroundings.places, surroundings.values, surroundings.in_sight
+    ring, azimuth, exists = places[_RING], places[_AZIMUTH], places[_EXISTS]
+    own_ring, own_angle = ring[number], places[_ANGLE, number]
+    for i in range(OBSERVED_SATELLITES):
+        shown = np.int32(in_sight[i] & exists[i])
+        last = np.int32(np.int32(1 << ring[i]) - 1)  # the highest azimuth, and the bits of all
+        in_line = np.int32(own_angle >> np.int32(MAX_RING - ring[i]))
+        offset = np.int32(np.int32(np.int32(azimuth[i] - in_line) & last) - np.int32(np.int32(last + 1) >> 1))
+        factor = convert(shown)
+        features[i] = factor
+        features[OBSERVED_SATELLITES + i] = convert(np.int32(shown * np.int32(ring[i] - own_ring))) * offset_scale
+        features[2 * OBSERVED_SATELLITES + i] = convert(np.int32(shown * offset)) * offset_scale
+        features[3 * OBSERVED_SATELLITES + i] = factor * values[0, i]
+        features[4 * OBSERVED_SATELLITES + i] = factor * values[1, i]
+        features[5 * OBSERVED_SATELLITES + i] = factor * values[2, i]
+
+
+@jitable
+def relative_sector(game: state.Record, rules: state.Record, side: int, number: int) -> int:
+    """Return the sector of a satellite relative to its side's goal sector; EARTH if the side does not have it."""
+    sector = int(game.sector[side, number])
+    ring = int(RINGS[sector])
+    first = (1 << ring) - 1
+    return first + ((sector - first - first_relative_azimuth(int(game.goal[side]), rules.goal_ring, ring)) & first)
+
+
+@jitable
+def observe_satellites_onehot(
+    game: state.Record,
+    rules: state.Record,
+    side: int,
+    reach: int,
+    sees_fleet: bool,
+    surroundings: Surroundings,
+    observations: NDArray[np.float32],
+) -> None:
+    """Write what each satellite of a side observes as "onehot", (11, size)."""
+    write_game_onehot(game, rules, side, surroundings.game)
+    find_surroundings(game, side, _FUEL_SCALE, surroundings)
+    for number in range(state.SATELLITES):
+        observation = observations[number]
+        start = len(observation) - NUM_GAME_FEATURES - _LOCAL_SIZE
+        for i in range(start):
+            observation[i] = 0
+        observation[number] = 1
+        sector = relative_sector(game, rules, side, number)
+        if sector != EARTH:
+            observation[state.SATELLITES + sector - 1] = 1
+        observe_around(
+            game, rules, side, number, reach, sees_fleet, surroundings, _OFFSET_FACTOR, as_float32, observation[start:]
+        )
+
+
+@jitable
+def observe_satellites_tokens(
+    game: state.Record,
+    rules: state.Record,
+    side: int,
+    reach: int,
+    sees_fleet: bool,
+    surroundings: Surroundings,
+    observations: NDArray[np.int16],
+) -> None:
+    """Write what each satellite of a side observes as "tokens", (11, size)."""
+    write_game_tokens(game, rules, side, surroundings.game)
+    find_surroundings(game, side, 1, surroundings)
+    for number in range(state.SATELLITES):
+        observation = observations[number]
+        observation[0] = number
+        observation[1] = relative_sector(game, rules, side, number)
+        observe_around(game, rules, side, number, reach, sees_fleet, surroundings, 1, as_int16, observation[2:])
+
+
+@jitable
+def observe_around(
+    game: state.Record,
+    rules: state.Record,
+    side: int,
+    number: int,
+    reach: int,
+    sees_fleet: bool,
+    surroundings: Surroundings,
+    offset_scale: Any,
+    convert: Callable[[Any], Any],
+    features: NDArray[Any],
+) -> None:
+    """Write what a satellite observes after its number and its sector.
+
+    Only the game as it is matters, not what the side knows of it: an enemy that is in sight is known as it is.
+    """
+    local, of_game, common = features[:_LOCAL_SIZE], features[_LOCAL_SIZE:], surroundings.game
+    if game.sector[side, number] != EARTH:
+        looks, inner_ring = game.destroyed[side, number] == 0, int(rules.inner_ring)
+        look_around(number, looks, reach, inner_ring, sees_fleet, surroundings)
+        write_local(number, surroundings, offset_scale, convert, local)
+    else:
+        for i in range(_LOCAL_SIZE):
+            local[i] = 0
+    for i in range(NUM_GAME_FEATURES):
+        of_game[i] = common[i]
+    of_game[_ENEMY_SCORE] = 0

@@ -18,7 +18,10 @@ from geo_patrol.engine.observe import (
     SENSOR_RANGE_SCALE,
     UNSEEN_SCALE,
     find_positions,
+    make_surroundings,
     observe_onehot,
+    observe_satellites_onehot,
+    observe_satellites_tokens,
     observe_tokens,
     write_sight,
 )
@@ -711,3 +714,77 @@ def step_games(
     """
     workspace = make_workspace(state.rules[0].outer_ring)
     return step_rows(task, start, stop, selected, state, sight, episodes, workspace, actions, outcomes, outputs)
+
+
+# What single satellites observe
+
+
+@jitable
+def observe_satellites(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    state: State,
+    episodes: EpisodeState,
+    sensor_range: int,
+    sees_fleet: bool,
+    observations: NDArray[Any],
+    observe: Callable[..., None],
+) -> None:
+    """Write what each satellite of the selected games observes; see ``write_onehot_of_satellites``."""
+    games, all_rules, all_episodes = state.games, state.rules, episodes.records
+    settings, surroundings, per_game = episodes.settings[0], make_surroundings(observations), len(all_rules) > 1
+    for i in range(start, stop):
+        if not selected[i]:
+            continue
+        game, rules = games[i], all_rules[i if per_game else 0]
+        for seat in range(settings.sides):
+            side = seat if settings.sides == NUM_SIDES else side_at_seat(all_episodes[i], settings)
+            reach = rules.sensor_range[side] if rules.sensor_range[side] > 0 else sensor_range
+            row = settings.sides * i + seat
+            observe(game, rules, side, reach, sees_fleet, surroundings, observations[row])
+
+
+@jit
+def write_onehot_of_satellites(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    state: State,
+    episodes: EpisodeState,
+    sensor_range: int,
+    sees_fleet: bool,
+    observations: NDArray[np.float32],
+) -> None:
+    """Write what each satellite of games observes by itself, as "onehot".
+
+    Args:
+        start: index of the first game.
+        stop: one more than the index of the last game.
+        selected: (n,), the games whose observations are written.
+        state: the games.
+        episodes: their episodes.
+        sensor_range: steps that a satellite sees where its side has no sensor range.
+        sees_fleet: whether it sees its whole side, and not only what is within its range.
+        observations: (rows, 11, size), overwritten.
+    """
+    observe_satellites(
+        start, stop, selected, state, episodes, sensor_range, sees_fleet, observations, observe_satellites_onehot
+    )
+
+
+@jit
+def write_tokens_of_satellites(
+    start: int,
+    stop: int,
+    selected: NDArray[np.bool_],
+    state: State,
+    episodes: EpisodeState,
+    sensor_range: int,
+    sees_fleet: bool,
+    observations: NDArray[np.int16],
+) -> None:
+    """Do what ``write_onehot_of_satellites`` does, as "tokens"."""
+    observe_satellites(
+        start, stop, selected, state, episodes, sensor_range, sees_fleet, observations, observe_satellites_tokens
+    )

@@ -152,7 +152,7 @@ class Episodes:
         self._own = encoding if isinstance(encoding, Observation) else None
         self._is_onehot, self._is_tokens = encoding == "onehot", encoding == "tokens"
         self._mask_shape = self.num_envs, state.SATELLITES, state.ORDERS
-        self._observation_shape = self.num_envs, size
+        self._observation_shape: tuple[int, ...] = self.num_envs, size
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
         self._lock = threading.Lock()  # of functions that are not compiled: users need not expect several threads
@@ -477,6 +477,7 @@ class GameEnvironment:
         ConfigError, ValueError: an argument is invalid.
     """
 
+    _new_episodes: Callable[..., Episodes] = Episodes
     opponents = steps.NO_OPPONENTS
     """The opponent of the side that is played; none where both are."""
 
@@ -490,7 +491,7 @@ class GameEnvironment:
         self.render_mode = options.get("render_mode")
         self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         self._config = load_config(config, options.get("overrides"))
-        self.episodes = Episodes(
+        self.episodes = self._new_episodes(
             self._config, 1, encoding, sides=sides, reward=reward, max_cycles=max_cycles, counts_events=counts_events
         )
         self._actions_shape = sides, state.SATELLITES

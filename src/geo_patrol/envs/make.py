@@ -1,13 +1,13 @@
 """Vector environments by their arguments: on processors or a GPU, with sides or satellites as agents."""
 
-from typing import Any, Unpack, get_args
+from typing import Any, get_args
 
 from geo_patrol.base.arguments import check_choice, check_count, check_names
 from geo_patrol.base.errors import optional_import
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.opponents import Mixture, VectorOptions
-from geo_patrol.envs.vector import Agents, VectorGeoPatrol, VectorSatellites
+from geo_patrol.envs.vector import Agents, VectorGeoPatrol, VectorSatelliteOptions, VectorSatellites
 from geo_patrol.game.game import MAX_GAMES
 
 
@@ -17,7 +17,7 @@ def make_vec(
     *,
     agents: Agents = "sides",
     device: str = "cpu",
-    **options: Unpack[VectorOptions],
+    **options: Any,
 ) -> Any:
     """Create a vector environment.
 
@@ -27,7 +27,8 @@ def make_vec(
         agents: "sides", or "satellites" for ``VectorSatellites``, where each satellite is an agent.
         device: "cpu", or "cuda" for ``geo_patrol.envs.cuda.CudaVectorGeoPatrol``, whose arrays are tensors on a GPU.
         **options: the other arguments of ``VectorGeoPatrol``: ``overrides``, ``opponent``, ``seats``, ``threads``,
-            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``count_events``, ``copy``.
+            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``count_events``, ``copy``; of
+            ``VectorSatellites`` also ``view``, ``fleet``, ``sensor_range``.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -40,16 +41,18 @@ def make_vec(
     >>> observations.shape, infos["action_mask"].shape
     ((512, 249), (512, 11, 28))
     """
-    check_names(options, VectorOptions, "config", "num_games", "agents", "device")
     check_choice("agents", agents, get_args(Agents))
+    kind = VectorSatelliteOptions if agents == "satellites" else VectorOptions
+    check_names(options, kind, "config", "num_games", "agents", "device")
     if device != "cpu":
         if agents != "sides":
             raise ValueError(f'agents = {agents!r} cannot be given with device = {device!r}: they must be "sides"')
         with optional_import("cuda"):
             from geo_patrol.envs.cuda import CudaVectorGeoPatrol  # noqa: PLC0415 - needs the extra
         return CudaVectorGeoPatrol(config, num_games, device=device, **options)
-    kind = VectorSatellites if agents == "satellites" else VectorGeoPatrol
-    return kind(config, num_games, **options)
+    if agents == "satellites":
+        return VectorSatellites(config, num_games, **options)
+    return VectorGeoPatrol(config, num_games, **options)
 
 
 def make_gymnasium_vec(*, num_envs: int, opponent: Mixture | None = "random", **arguments: Any) -> Any:

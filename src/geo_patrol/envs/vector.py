@@ -1,6 +1,6 @@
 """The native vector environment: many games, one call into the engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -17,7 +17,7 @@ from geo_patrol.base.errors import RecordingError, show
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
-from geo_patrol.engine.observe import check_observation
+from geo_patrol.engine.observe import check_encoding, check_observation
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.arguments import (
@@ -34,7 +34,7 @@ from geo_patrol.envs.arguments import (
 )
 from geo_patrol.envs.episodes import Episodes, SavedEnvironment
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, for_copies, read_mixture
-from geo_patrol.envs.satellites import living_satellites
+from geo_patrol.envs.satellites import ViewOptions, living_satellites, satellite_box, take_view
 from geo_patrol.envs.spaces import FLAT_MASK_SHAPE, OrderSpace, box, masked
 from geo_patrol.envs.threads import WorkerPool, split
 from geo_patrol.game.game import MAX_GAMES, Game, Games
@@ -103,6 +103,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
     Version history: v0, first release.
     """
 
+    _new_episodes: Callable[..., Episodes] = Episodes
     _returns_final = True
     """Whether infos in mode SAME_STEP have ``final_obs`` and ``final_info``, which take a fifth of a step's time."""
 
@@ -129,7 +130,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
             self._opponents.set(opponent)
         copied = None if opponent is None else for_copies(opponent)
         EzPickle.__init__(self, self._config, num_games, opponent=copied, **copy_options(options))
-        self._episodes = Episodes(
+        self._episodes = self._new_episodes(
             self._config,
             self.num_games,
             observation,
@@ -324,14 +325,29 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._describe()
         return self._pack()
 
-    def state(self) -> NDArray[np.float32]:
-        """Return the whole positions for a centralised critic, (num_games, size): alpha's observations as "onehot"."""
+    def state(self, *, from_seats: bool = False) -> NDArray[np.float32]:
+        """Return the whole positions for a centralised critic, encoded as "onehot", whatever the observations show.
+
+        Args:
+            from_seats: whether they are seen from the side of each environment, (num_envs, size), instead of from alpha's,
+                (num_games, size).
+        """
         self._check_started()
+        states = self._whole_positions()
+        if not from_seats:
+            return states[:, 0]
+        if self._sides == NUM_SIDES:
+            return states.reshape(self.num_envs, -1)
+        at_seats: NDArray[np.float32] = states[np.arange(self.num_games), self._episodes.records["seat"]]
+        return at_seats
+
+    def _whole_positions(self) -> NDArray[np.float32]:
+        """Return the observations of everything of both sides, (num_games, 2, size)."""
         outputs = self._episodes.outputs.onehot
-        if self._sides == NUM_SIDES and len(outputs) > 0 and not self._config.hides_enemies:
-            return outputs[::NUM_SIDES]
-        state: NDArray[np.float32] = self._episodes.games.observe("onehot", whole=True)[:, 0]
-        return state
+        if self._sides == NUM_SIDES and outputs.size > 0 and outputs.ndim == 2 and not self._config.hides_enemies:
+            return outputs.reshape(self.num_games, NUM_SIDES, -1)
+        states: NDArray[np.float32] = self._episodes.games.observe("onehot", whole=True)
+        return states
 
     def save(self) -> dict[str, Any]:
         """Return all games, random streams included, as plain data that ``json.dumps`` takes.
@@ -473,6 +489,10 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         return f"<{type(self).__name__} {self._config.title!r}: {self.num_games} games, {self.num_envs} environments>"
 
 
+class VectorSatelliteOptions(VectorOptions, ViewOptions, total=False):
+    """Keyword arguments of ``VectorSatellites``."""
+
+
 class VectorSatellites(VectorGeoPatrol):
     """A ``VectorGeoPatrol`` whose agents are satellites: rows are teams, and their satellites the axis after it.
 
@@ -484,16 +504,41 @@ class VectorSatellites(VectorGeoPatrol):
     - infos have ``agents``, (num_envs, 11) bool: the satellites that the side has, and that were not destroyed.
 
     Number, ``own`` and ``team`` side by side are what ``SatellitesGeoPatrol`` returns for a satellite.
+
+    With ``view="own"`` there is no ``team``: ``own``, (num_envs, 11, size), is all that each satellite observes, what
+    ``SatellitesGeoPatrol`` returns for it. Rows of satellites that are no agents show nothing of the enemy. ``state`` has what a
+    central critic needs.
+
+    Args:
+        config: as for ``VectorGeoPatrol``.
+        num_games: likewise.
+        view: "side" or "own", see ``SatellitesGeoPatrol``.
+        fleet: "all" or "in_range", likewise.
+        sensor_range: steps, likewise.
+        **options: the other arguments of ``VectorGeoPatrol``.
+
+    Raises:
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
     """
 
     def __init__(
-        self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorOptions]
+        self, config: ConfigSource = "geo_patrol", num_games: int = 1, **options: Unpack[VectorSatelliteOptions]
     ) -> None:
         refuse_own(options, ("observation",), "where satellites are agents")
-        super().__init__(config, num_games, **options)
+        check_names(options, VectorSatelliteOptions, "config", "num_games")
+        view, others = take_view(options)
+        if view.is_own:
+            self._new_episodes = view.new_episodes
+        super().__init__(config, num_games, **others)
+        self._ezpickle_kwargs |= view.given
         self._final_agents = np.zeros((self.num_envs, SATELLITES), np.bool_)
         space = self.single_observation_space
         masks = {"action_mask": space["action_mask"]} if isinstance(space, spaces.Dict) else {}
+        if view.is_own:
+            own = satellite_box(self._config, check_encoding(self._episodes.encoding), (SATELLITES,))
+            self.single_observation_space = spaces.Dict({"own": own, **masks})
+            return
         team = space["observation"] if isinstance(space, spaces.Dict) else space
         assert isinstance(team, spaces.Box)
         low, high = (own_features(bound[None])[0].copy() for bound in (team.low, team.high))
@@ -541,6 +586,8 @@ def _split(observations: Any) -> dict[str, NDArray[Any]]:
     """Return the observations of satellites from those of sides."""
     if isinstance(observations, dict):
         return _split(observations["observation"]) | {"action_mask": observations["action_mask"]}
+    if observations.ndim > 2:
+        return {"own": observations}
     return {"own": own_features(observations), "team": observations}
 
 
