@@ -9,6 +9,7 @@ pytest.importorskip("numba_cuda")
 pytest.importorskip("torch")
 
 import numba
+import numpy as np
 from numba import cuda
 
 from geo_patrol.agents.scripted import cuda as scripts
@@ -34,11 +35,24 @@ def capability(monkeypatch):
     kernels.register()
 
 
+def observe_fuel(game, rules, side, out):
+    for number in range(11):
+        out[number] = game.fuel[side, number] / 100
+
+
+def reward_losses(game, rules, episode, side):
+    return episode.reward[side] + 0.5 * episode.losses[1 - side]
+
+
+OWN = {"function": observe_fuel, "dtype": np.dtype(np.float32)}
 KERNELS = {
     "step, 5 rings": (kernels.step_kernel, {"outer_ring": 5, "hides_enemies": False}),
     "step, 10 rings, hidden": (kernels.step_kernel, {"outer_ring": 10, "hides_enemies": True}),
     "reset": (kernels.reset_kernel, {"is_randomized": False, "hides_enemies": False}),
     "reset, sampled, hidden": (kernels.reset_kernel, {"is_randomized": True, "hides_enemies": True}),
+    "own observation": (kernels.observation_kernel, {**OWN, "hides_enemies": False}),
+    "own observation, hidden": (kernels.observation_kernel, {**OWN, "hides_enemies": True}),
+    "own reward": (kernels.reward_kernel, {"function": reward_losses, "hides_enemies": True}),
     "raider": (scripts.raider_kernel, {}),
     "scripted": (scripts.scripted_kernel, {}),
 }

@@ -12,7 +12,7 @@ pytest.importorskip("numba_cuda")
 torch = pytest.importorskip("torch")
 
 # ruff: noqa: E402 - after the packages that they need
-from geo_patrol import Games, load_config, make_vec
+from geo_patrol import Games, Observation, Reward, load_config, make_vec
 from geo_patrol.base.errors import AgentError
 from geo_patrol.engine import cuda as kernels
 from geo_patrol.game.cuda import CudaError, CudaGames, find_device
@@ -26,6 +26,20 @@ needs_device = pytest.mark.skipif(
     not ON_DEVICE, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1"
 )
 CONFIGS = pytest.mark.parametrize("config", ["case1", "geo_patrol_hidden", SAMPLED], ids=["plain", "hidden", "sampled"])
+
+
+def observe_own(game, rules, side, out):
+    for number in range(11):
+        out[number] = game.fuel[side, number] / 7
+        out[11 + number] = game.sector[1 - side, number]
+    out[22] = rules.turn_limit - game.turn
+
+
+def reward_own(game, rules, episode, side):
+    return episode.reward[side] / 3 + episode.losses[1 - side] - 2 * episode.illegal_orders[side]
+
+
+OWN, OWN_REWARD = Observation(observe_own, 23, low=0, high=10_000), Reward(reward_own)
 
 
 def assert_same_games(games, others):
@@ -83,8 +97,10 @@ def test_play_outs_of_copies(config):
         {"autoreset": "same_step", "max_cycles": 4, "reward": "outcome", "mask_in": "none"},
         {"autoreset": "same_step", "max_cycles": 3, "copy": False},
         {"opponent": {"scripted": 2, "turtle": 1, "random": 1}, "seats": "alternate", "max_cycles": 6},
+        {"observation": OWN, "reward": OWN_REWARD, "autoreset": "same_step", "max_cycles": 3},
+        {"observation": OWN, "reward": OWN_REWARD, "opponent": "random", "seats": "alternate", "max_cycles": 3},
     ],
-    ids=["self-play", "mixture", "bravo", "outcome", "no-copy", "scripts"],
+    ids=["self-play", "mixture", "bravo", "outcome", "no-copy", "scripts", "own", "own, against an opponent"],
 )
 def test_environments(config, options):
     host, device = make_vec(config, 3, **options), make_vec(config, 3, device="cuda", **options)
@@ -136,6 +152,10 @@ def test_a_partial_reset_goes_on_with_the_streams():
         (
             {"opponent": "raider", "config": COSTS},
             "its tables of paths need costs of moves that are the same in all games",
+        ),
+        (
+            {"reward": Reward(lambda *games: games[1].scores, compiled=False)},
+            "reward must be a name or compiled with device = 'cuda', got Reward",
         ),
         ({"threads": 2}, "threads cannot be given with device = 'cuda'"),
         ({"count_events": True}, "count_events cannot be given with device = 'cuda'"),

@@ -22,7 +22,7 @@ from numba.cuda.cudadrv import nvvm
 from numba.cuda.extending import overload, register_jitable  # type: ignore[attr-defined]  # of numba-cuda
 
 from geo_patrol.base.jit import COMPILED
-from geo_patrol.engine import observe, rng, setup, sight, state, steps
+from geo_patrol.engine import observe, own, rng, setup, sight, state, steps
 from geo_patrol.engine.engagement import Engagement, make_engagement
 from geo_patrol.engine.steps import EpisodeState, Opponents, Outputs
 
@@ -172,6 +172,52 @@ def reset_kernel(*, is_randomized: bool, hides_enemies: bool) -> tuple[Callable[
 
     words = setup.as_words(_STATE.rules)
     return reset, (_SELECTED, _STATE, words, state.NO_SIGHT, steps.NO_EPISODES, steps.NO_OPPONENTS, _SCENARIO)
+
+
+def observation_kernel(
+    *, function: Callable[..., Any], dtype: np.dtype[Any], hides_enemies: bool
+) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """Return the kernel that writes an observation of a user's own, a compiled function, of the selected games.
+
+    Its arguments: selected (n,), state, sight, episodes, observations.
+    """
+    write = cuda.jit(own.observation_loop(cuda.jit(own.plain(function), device=True)), device=True)
+
+    def observe(
+        selected: Any, games: state.State, known: state.Sight, episodes: EpisodeState, observations: Any
+    ) -> None:
+        i = cuda.grid(1)
+        if i >= len(selected):
+            return
+        if hides_enemies:
+            write(i, i + 1, selected, games, known, episodes, observations)
+        else:
+            write(i, i + 1, selected, games, None, episodes, observations)
+
+    return observe, (_SELECTED, _STATE, state.NO_SIGHT, steps.NO_EPISODES, np.zeros((1, 1), dtype))
+
+
+def reward_kernel(*, function: Callable[..., Any], hides_enemies: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """Return the kernel that replaces the rewards of the phase just played by those of a user's own, a compiled function.
+
+    Its arguments: state, sight, episodes, rewards (n, 2), overwritten, returns before the phase (n, 2), outputs.
+    """
+    find = cuda.jit(own.reward_loop(cuda.jit(own.plain(function), device=True)), device=True)
+
+    def pay(
+        games: state.State, known: state.Sight, episodes: EpisodeState, rewards: Any, totals: Any, outputs: Outputs
+    ) -> None:
+        i = cuda.grid(1)
+        if i >= len(rewards):
+            return
+        if hides_enemies:
+            find(i, i + 1, games, known, episodes, rewards[i : i + 1])
+        else:
+            find(i, i + 1, games, None, episodes, rewards[i : i + 1])
+        steps.pay_rewards(i, i + 1, episodes, rewards[i : i + 1], totals[i : i + 1], outputs)
+
+    rewards = np.zeros((1, _SIDES))
+    return pay, (_STATE, state.NO_SIGHT, steps.NO_EPISODES, rewards, rewards, _OUTPUTS)
 
 
 _STATE = state.make_state(1, 1)

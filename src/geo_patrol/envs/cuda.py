@@ -13,12 +13,22 @@ from geo_patrol.agents.scripted.cuda import DeviceScript
 from geo_patrol.base.errors import AgentError, show
 from geo_patrol.config.presets import ConfigSource
 from geo_patrol.config.schema import GameConfig
+from geo_patrol.engine import cuda as kernels
 from geo_patrol.engine import state, steps
 from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
-from geo_patrol.envs.arguments import refuse_own
+from geo_patrol.engine.own import Observation, Reward
+from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.opponents import Mixture, VectorOptions
 from geo_patrol.envs.vector import VectorGeoPatrol
-from geo_patrol.game.cuda import CudaGames, DeviceOutputs, check_memory, check_tensor, find_device, upload_arrays
+from geo_patrol.game.cuda import (
+    CudaGames,
+    DeviceOutputs,
+    check_memory,
+    check_tensor,
+    find_device,
+    for_kernels,
+    upload_arrays,
+)
 from geo_patrol.game.game import Game, Games
 
 
@@ -83,10 +93,16 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         for name in ("threads", "count_events"):
             if name in options:
                 raise ValueError(f"{name} cannot be given with device = {device!r}")
-        refuse_own(options, ("observation", "reward"), f"with device = {device!r}")
+        observation, reward = options.get("observation", "onehot"), options.get("reward")
+        for name, given in (("observation", observation), ("reward", reward)):
+            if isinstance(given, Observation | Reward) and not given.compiled:
+                raise ValueError(f"{name} must be a name or compiled with device = {device!r}, got {show(given)}")
         self._host = VectorGeoPatrol(config, num_games, **options)
+        self._own_observation = observation if isinstance(observation, Observation) else None
+        self._own_reward = reward if isinstance(reward, Reward) else None
         self._name, self._copy = device, options.get("copy", True)
-        self._mask_in, encoding = options.get("mask_in", "info"), check_encoding(options.get("observation", "onehot"))
+        self._mask_in = options.get("mask_in", "info")
+        encoding = None if self._own_observation else check_encoding(observation)
         self._mode: AutoresetMode = self._host.metadata["autoreset_mode"]
         self.num_games, self.num_envs, self.metadata = self._host.num_games, self._host.num_envs, self._host.metadata
         self.single_observation_space = self._host.single_observation_space
@@ -102,6 +118,9 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         rows = self.num_envs
         check_memory(self.num_games, self._game_size(size * vector.dtype.itemsize), self.device)
         self._outputs = DeviceOutputs(rows, self.device, encoding, size, masks=True, results=True)
+        if self._own_observation:
+            of_one = torch.from_numpy(np.zeros(size, self._own_observation.dtype)).to(self.device)
+            self._outputs.observations = of_one.repeat(rows, 1)
         sampling = DeviceOutputs(rows, self.device, samples=True)
         self._sampled_array = sampling.sampled
         self._sampling = sampling.arrays._replace(results=self._outputs.arrays.results)
@@ -184,7 +203,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self._sampled = None if sampled is None else torch.from_numpy(sampled).to(self.device)
         for records in (self._outputs.results, self._outputs.statistics):
             records.memory.zero_()
-        self._games.run(steps.DESCRIBE, outputs=self._outputs.arrays)
+        self._run(steps.DESCRIBE, self._outputs.arrays)
 
     def _download(self) -> None:
         """Move all games from the device to the host."""
@@ -229,17 +248,44 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             over = games.episodes.field("is_over") != 0
             games.set_up(over, self._opponents)
             games.episodes.field("is_new").copy_(over)
-        games.run(steps.PLAY, orders, outputs=outputs)
+        self._run(steps.PLAY, outputs, orders)
         results = self._outputs.results
         infos = self._infos(results.field("is_finished").clone())
         rewards, terminated, truncated = (results.field(name).clone() for name in ("reward", "terminated", "truncated"))
         if self._mode is AutoresetMode.SAME_STEP:
             over = games.episodes.field("is_over") != 0
             games.set_up(over, self._opponents)
-            games.run(steps.DESCRIBE, selected=over, outputs=outputs)
+            self._run(steps.DESCRIBE, outputs, selected=over)
             infos |= self._info(self._all)
         self._sampled = self._sampled_array.clone() if self._samples else None
         return self._observations(), rewards, terminated, truncated, infos
+
+    def _run(
+        self,
+        task: int,
+        outputs: Outputs,
+        orders: torch.Tensor | None = None,
+        selected: torch.Tensor | None = None,
+    ) -> None:
+        """Run the kernel of the step, see ``CudaGames.run``, and those of an observation and a reward of the user's own."""
+        games = self._started()
+        arrays, pays = (
+            (games.state, games.sight, games.bookkeeping),
+            task == steps.PLAY and self._own_reward is not None,
+        )
+        before = games.episodes.field("total_reward").clone() if pays else None
+        games.run(task, orders, selected=selected, outputs=outputs)
+        if self._own_reward is not None and before is not None:
+            kind = {"function": self._own_reward.function, "hides_enemies": games.hides_enemies}
+            pay = kernels.compiled(kernels.reward_kernel, **kind)
+            rewards = torch.empty_like(before)
+            games.launch(pay, *arrays, for_kernels(rewards), for_kernels(before), outputs)
+        own = self._own_observation
+        if own is not None:
+            kind = {"function": own.function, "dtype": own.dtype, "hides_enemies": games.hides_enemies}
+            observe = kernels.compiled(kernels.observation_kernel, **kind)
+            chosen = torch.ones(len(games), dtype=torch.bool, device=self.device) if selected is None else selected
+            games.launch(observe, for_kernels(chosen), *arrays, for_kernels(self._outputs.observations))
 
     def _act(self, games: CudaGames) -> None:
         """Write the orders of the opponents that the step does not play itself."""
@@ -324,7 +370,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
 
     def view(self) -> tuple[Any, dict[str, Any]]:
         """Return observations and infos as the games are now, as after ``restore``."""
-        self._started().run(steps.DESCRIBE, outputs=self._outputs.arrays)
+        self._run(steps.DESCRIBE, self._outputs.arrays)
         return self._observations(), self._infos()
 
     def game(self, index: int) -> Game:

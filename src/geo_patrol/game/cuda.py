@@ -234,6 +234,7 @@ class CudaGames:
         """Take over the records of games, sights and episodes, with the settings of the episodes and of opponents."""
         self._parts = parts
         self.games, self.rules, self.choices, self.beliefs, self.sightings, self.episodes, *self._settings = parts
+        self.bookkeeping = EpisodeState(self.episodes.array, self._settings[0].array)
         self.state = state.State(self.games.array, self.rules.array, self.choices.array)
         self.sight = state.Sight(self.beliefs.array, self.sightings.array)
         size = self.rules.memory.shape[1] // 8
@@ -395,8 +396,7 @@ class CudaGames:
         reset = kernels.compiled(
             kernels.reset_kernel, is_randomized=self._host.is_randomized, hides_enemies=self.hides_enemies
         )
-        episodes = EpisodeState(self.episodes.array, self._settings[0].array)
-        arguments = self.state, for_kernels(self.words), self.sight, episodes, opponents, self._scenario
+        arguments = self.state, for_kernels(self.words), self.sight, self.bookkeeping, opponents, self._scenario
         self.launch(reset, for_kernels(selected), *arguments)
 
     def launch(self, kernel: Any, *arguments: Any) -> None:
