@@ -179,7 +179,7 @@ def test_the_files_of_all_opponents_travel_to_a_cluster(tmp_path, monkeypatch):
     monkeypatch.setattr(options, "open_workers", open_workers)
     monkeypatch.setattr(options, "check_workers", lambda *_: None)
     with pytest.raises(KeyboardInterrupt):
-        arena_command("scripted", ray="auto")
+        arena_command(agent="scripted", playing=options.Playing(ray="auto"))
     files = collect_files([*asked, f"{bot}:Bot"])
     monkeypatch.setenv("GEO_PATROL_AGENT_FILES", "")  # restores what it was
     with unpack_files(files):

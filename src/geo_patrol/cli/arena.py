@@ -1,5 +1,6 @@
 """``geo-patrol arena``: an agent against the frozen population, and whether a result can be repeated."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,16 +12,13 @@ if TYPE_CHECKING:
 
 
 def arena(
+    *,
     agent: Annotated[
         str, typer.Argument(metavar="AGENT|FILE.json", help=f"Agent: {options.ANY_AGENT}. Or a result, to be repeated.")
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer boards and games: a first look.")] = False,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
     out: options.Out = None,
-    json: options.Json = None,
-    quiet: options.Quiet = False,
+    playing: options.Playing,
 ) -> None:
     """Let an agent play a frozen population on frozen boards, from frozen seeds; print its score.
 
@@ -33,23 +31,10 @@ def arena(
     expected = read_result(agent) if agent.endswith(".json") else None
     if expected is not None:
         agent, quick = expected.agent, expected.quick
-    options.check_workers(ray, processes)
-    output.check_output(json)
-    output.check_folder(out)
-    options.check_agents([agent], move_time)
-    with options.open_workers("arena", ray, read_arena().agents(agent), quiet=quiet) as (executor, progress):
-        result = play_arena(
-            agent,
-            quick=quick,
-            processes=processes,
-            executor=executor,
-            progress=progress,
-            move_time=move_time,
-            folder=out,
-        )
-    output.write_json(json, result.to_dict())
-    if not quiet and json != output.STDOUT:
-        print_arena(result)
+    playing.check([agent], folder=out)
+    play = partial(play_arena, agent, quick=quick, folder=out)
+    result = playing.run("arena", read_arena().agents(agent), play, folder=out)
+    playing.write(result.to_dict, lambda: print_arena(result))
     if expected is not None:
         found = differences(expected, result)
         for line in found[:20]:

@@ -1,33 +1,30 @@
 """``geo-patrol match``: play two agents against each other."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from geo_patrol.base.versions import versions
 from geo_patrol.cli import options
-from geo_patrol.cli.options import CampaignCommand, open_workers
 from geo_patrol.cli.output import (
     STDOUT,
     InputError,
     bad_input,
-    check_outputs,
     plain_table,
     print_heading,
     print_table,
-    write_csv,
-    write_json,
+    write_results,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rich.table import Table
 
     from geo_patrol.agents import Agent
-    from geo_patrol.config.schema import GameConfig
     from geo_patrol.evaluation.results import EndingCount, MatchResult, Summary, Tally
 
 _ENDINGS = {
@@ -39,16 +36,27 @@ _ENDINGS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Playing(options.Playing):
+    """The options of a match, which is played in this process by default."""
+
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            "--processes", "-p", metavar="N", help="Number of worker processes; pays off where games take long."
+        ),
+    ] = 1
+
+
 def match(
+    *,
     first: options.First,
     second: options.Second,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Number of games, even: half with sides swapped.")
     ] = 1000,
     seed: options.Seed = None,
-    json: options.Json = None,
     csv: Annotated[
         str | None,
         typer.Option("--csv", parser=options.user_file, metavar="FILE|-", help="Write a row per game as CSV."),
@@ -59,16 +67,8 @@ def match(
             "--save", parser=options.named_file, metavar="FOLDER|FILE", help="Save all games to a new replay file."
         ),
     ] = None,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes", "-p", metavar="N", help="Number of worker processes; pays off where games take long."
-        ),
-    ] = 1,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
     show: Annotated[bool, typer.Option("--show", help="Print the first game turn by turn.")] = False,
-    quiet: options.Quiet = False,
+    playing: _Playing,
 ) -> None:
     """Play a match: pairs of games with the same seed and the sides swapped.
 
@@ -76,70 +76,50 @@ def match(
     """
     from geo_patrol.replays import save_path
 
-    campaign = CampaignCommand(
-        agents=(first, second),
-        config=config,
-        overrides=overrides,
-        games=games,
-        seed=seed,
-        move_time=move_time,
-        processes=None if ray and processes == 1 else processes,
-        ray=ray,
-        json=json,
-        quiet=quiet,
-    )
-    if show and STDOUT in (json, csv):
+    if show and STDOUT in (playing.json, csv):
         raise InputError("--show prints to standard output: --json or --csv must be a file")
-    resolved = campaign.resolved
+    if playing.ray and playing.processes == 1:
+        playing = replace(playing, processes=None)
+    config, names = scenario.resolved, (first, second)
+    options.check_match(games, seed)
     replay_file = None if save is None else save_path(save, f"{first} {second}")
-    check_outputs({"--json": json, "--csv": csv}, [replay_file])
-    result = _play(campaign, resolved, replay_file)
-    targets = [target for target in (json, csv) if target is not None]
-    for target in sorted(targets, key=lambda target: target == STDOUT):  # last, as its reader may be gone
-        if target == json:
-            data = {"format": "geo_patrol match", "version": 1, "versions": versions()}
-            write_json(target, data | {"config": campaign.config_data()} | result.to_dict())
-        else:
-            write_csv(target, result.columns())
-    if show:
-        _print_first_game(result)
-    if not quiet and STDOUT not in (json, csv):
-        _print_match(result, campaign.source)
-    if replay_file is not None and replay_file.exists() and not quiet:  # there is none if an agent fails at once
+    playing.check(names, used=[replay_file], csv=csv)
+    result = _play(playing, names, {"config": config, "games": games, "seed": seed, "save": replay_file})
+
+    def print_result() -> None:
+        if show:
+            _print_first_game(result)
+        if not playing.quiet:
+            _print_match(result, scenario.source)
+
+    data = {"format": "geo_patrol match", "version": 1, "versions": versions(), "config": scenario.to_dict()}
+    write_results(
+        lambda: data | result.to_dict(),
+        print_result,
+        json=playing.json,
+        csv=csv,
+        table=result.columns,
+        quiet=playing.quiet and not show,
+    )
+    if (
+        replay_file is not None and replay_file.exists() and not playing.quiet
+    ):  # there is none if an agent fails at once
         print(f"The games are in {replay_file}; look at one with: geo-patrol replay {replay_file}", file=sys.stderr)
 
 
-def _play(campaign: CampaignCommand, config: "GameConfig", replay_file: "Path | None") -> "MatchResult":
-    """Play the match, with a progress bar on standard error if that is a terminal."""
+def _play(playing: _Playing, names: tuple[str, str], settings: dict[str, Any]) -> "MatchResult":
+    """Play the match with the settings of ``play_match``, and a progress bar."""
     from geo_patrol.agents.isolation.agent import make_match_agent
     from geo_patrol.evaluation.campaign import warm_up
     from geo_patrol.evaluation.match import play_match
 
-    first, second = campaign.agents
-    processes = campaign.processes or 1
-    agents: Sequence[str | Agent] = campaign.agents  # by name for workers, which make them
-    if campaign.ray or processes > 1:
-        options.check_agents(campaign.agents, campaign.move_time)
-    else:
+    agents: Sequence[str | Agent] = names  # for workers, which make them
+    if playing.ray is None and playing.processes == 1:
         with bad_input():
-            agents = [make_match_agent(name, campaign.move_time) for name in campaign.agents]
-    warm_up(agents, config)  # before the clock starts
-    with open_workers(f"{first} against {second}", campaign.ray, (first, second), quiet=campaign.quiet) as (
-        executor,
-        progress,
-    ):
-        return play_match(
-            *agents,
-            processes=processes,
-            executor=executor,
-            move_time=campaign.move_time,
-            config=config,
-            games=campaign.games,
-            seed=campaign.seed,
-            save=replay_file,
-            progress=progress,
-            on_failure="forfeit",
-        )
+            agents = [make_match_agent(name, playing.move_time) for name in names]
+    warm_up(agents, settings["config"])  # before the clock starts
+    play = partial(play_match, *agents, **settings, on_failure="forfeit")
+    return playing.run(" against ".join(names), names, play)
 
 
 def _print_first_game(result: "MatchResult") -> None:

@@ -63,9 +63,8 @@ def odds(
         raise output.InputError(str(error)) from None
     results = _summarize(position, distribution)
     data = {"format": "geo_patrol odds", "version": 1, "versions": versions(), "turn": position.turn}
-    output.write_json(json, data | {"orders": {side: str(o) for side, o in zip(SIDES, orders, strict=True)}} | results)
-    if json != output.STDOUT:
-        _print_odds(position, orders, results)
+    data |= {"orders": {side: str(o) for side, o in zip(SIDES, orders, strict=True)}} | results
+    output.write_results(lambda: data, lambda: _print_odds(position, orders, results), json=json)
 
 
 def _read_saved(file: Path, turn: int | None) -> "Game":

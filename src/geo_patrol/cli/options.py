@@ -1,18 +1,26 @@
 """Options shared by several commands."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
 from geo_patrol.base.errors import AgentError, GeoPatrolError, optional_import
 from geo_patrol.base.files import expand_user
-from geo_patrol.cli.output import STDOUT, InputError, bad_input, check_folder, check_output, progress_bar, write_json
+from geo_patrol.cli.output import (
+    STDOUT,
+    InputError,
+    bad_input,
+    check_folder,
+    check_outputs,
+    progress_bar,
+    write_results,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +29,8 @@ if TYPE_CHECKING:
     from geo_patrol.config.schema import GameConfig
     from geo_patrol.evaluation.ray_executor import RayExecutor
 
+
+_Result = TypeVar("_Result")
 
 ANY_AGENT = (
     "random, idle, turtle, raider, mixed, scripted, search, policy or level; with parameters: level:telstar, raider:defenders=5, "
@@ -86,9 +96,6 @@ Out: TypeAlias = Annotated[
         "--out", "-o", parser=user_path, metavar="DIR", help="Folder for games and tables; the same command resumes."
     ),
 ]
-DryRun: TypeAlias = Annotated[
-    bool, typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes.")
-]
 CellsCsv: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -120,25 +127,48 @@ def load_agent(name: str) -> "Agent":
         return make_agent(name)
 
 
-def config_source(config: str, overrides: list[str] | None) -> str:
-    """Return a configuration as the user named it, and what was replaced in it, such as "case1, bravo.patrols.fuel 60 -> 80"."""
-    from geo_patrol.config.presets import list_changes, load_config
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """The options that say which scenario is played."""
 
-    return ", ".join([config, *list_changes(load_config(config), load_config(config, overrides), overrides)])
+    config: ConfigOption = "geo_patrol"
+    overrides: OverridesOption = None
 
+    @cached_property
+    def resolved(self) -> "GameConfig":
+        """The configuration.
 
-def read_config(config: str, overrides: list[str] | None) -> "GameConfig":
-    """Load a configuration for a command without a heading; print what was replaced in it.
+        Raises:
+            InputError: it is wrong.
+        """
+        from geo_patrol.config.presets import load_config
 
-    Raises:
-        InputError: it is wrong.
-    """
-    from geo_patrol.config.presets import list_changes, load_config
+        with bad_input():
+            return load_config(self.config, self.overrides)
 
-    with bad_input():
-        resolved = load_config(config, overrides)
-        print_changes(list_changes(load_config(config), resolved, overrides))
-    return resolved
+    @property
+    def source(self) -> str:
+        """The configuration as the user named it, and what was replaced in it, such as "case1, bravo.patrols.fuel 60 -> 80"."""
+        return ", ".join([self.config, *self._changes()])
+
+    def _changes(self) -> list[str]:
+        from geo_patrol.config.presets import list_changes, load_config
+
+        return list_changes(load_config(self.config), self.resolved, self.overrides)
+
+    def read(self) -> "GameConfig":
+        """Return the configuration for a command without a heading; print what was replaced in it.
+
+        Raises:
+            InputError: it is wrong.
+        """
+        with bad_input():
+            print_changes(self._changes())
+        return self.resolved
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration as JSON data."""
+        return {"source": self.config, "overrides": self.overrides or [], "values": self.resolved.to_dict()}
 
 
 def print_changes(changes: Sequence[str]) -> None:
@@ -222,93 +252,92 @@ def _list_nodes(executor: "RayExecutor") -> str:
     return ", ".join(f"{node}: {tasks:,}" for node, tasks in sorted(executor.tasks_by_node.items())) or "starting"
 
 
-_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+def check_match(games: int, seed: int | None) -> None:
+    """Check the number of games of a match and its seed before any work is done.
+
+    Raises:
+        InputError: one is wrong.
+    """
+    from geo_patrol.base.arguments import check_seed
+    from geo_patrol.evaluation.match import check_games
+
+    with bad_input():
+        check_games(games)
+        if seed is not None:
+            check_seed(seed)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CampaignCommand:
-    """A command that plays matches: its options, their check, and the run with its output."""
+class Playing:
+    """The options of a command that plays many games: where they are played, and what becomes of the results."""
 
-    agents: Sequence[str]
-    config: str
-    overrides: list[str] | None
-    games: int
-    seed: int | None
-    move_time: float
-    processes: int | None = None
-    ray: str | None = None
-    out: Path | None = None
-    json: str | None = None
-    quiet: bool = False
+    processes: Processes = None
+    ray: Ray = None
+    move_time: MoveTime = 0.1
+    json: Json = None
+    quiet: Quiet = False
 
-    @property
-    def source(self) -> str:
-        """The configuration as the user named it, and the values that were replaced, see ``config_source``."""
-        return config_source(self.config, self.overrides)
+    def check(
+        self,
+        agents: Sequence[str],
+        *,
+        folder: Path | None = None,
+        used: Sequence[Path | None] = (),
+        **tables: str | None,
+    ) -> None:
+        """Check the options before any game is played.
 
-    @cached_property
-    def resolved(self) -> "GameConfig":
-        """The configuration, after a check of everything but the agents that can be checked before a game is played.
+        Args:
+            agents: the agents' names.
+            folder: where games and tables are stored.
+            used: files that the command writes by other means.
+            tables: the files of more options, by their names.
 
         Raises:
-            InputError: an option is invalid, or the JSON file cannot be written.
+            InputError: an option is invalid, or a file cannot be written.
         """
-        from geo_patrol.base.arguments import check_seed
-        from geo_patrol.config.presets import load_config
-        from geo_patrol.evaluation.match import check_games
-
-        with bad_input():
-            check_games(self.games)
-            check_output(self.json)
-            check_folder(self.out)
-            resolved = load_config(self.config, self.overrides)
-            if self.seed is not None:
-                check_seed(self.seed)
-            check_workers(self.ray, self.processes)
-        return resolved
+        check_outputs({"--json": self.json, **{f"--{name}": target for name, target in tables.items()}}, used)
+        check_folder(folder)
+        check_workers(self.ray, self.processes)
+        check_agents(agents, self.move_time)
 
     def run(
         self,
-        name: str,
         title: str,
-        play: Callable[..., Any],
-        print_tables: Callable[[Any, str], None],
-        write_files: Callable[[Path, Any], None] | None = None,
-    ) -> Any:
-        """Play with a progress bar, output the result, and return it.
+        agents: Sequence[str],
+        play: Callable[..., _Result],
+        *,
+        config: "GameConfig | None" = None,
+        folder: Path | None = None,
+    ) -> _Result:
+        """Play games, with a progress bar.
 
         Args:
-            name: the command.
             title: the title of the progress bar.
+            agents: the agents' names.
             play: returns the result; takes the keyword arguments of ``evaluation.executors.WorkerOptions``.
-            print_tables: prints the result; takes it and the source of the configuration.
-            write_files: writes files beside the JSON file in ``out``; takes the folder and the result.
+            config: what the agents play, to compile what they need before the progress bar is drawn.
+            folder: where finished games are stored.
         """
-        from geo_patrol.evaluation.campaign import warm_up
+        if config is not None:
+            from geo_patrol.evaluation.campaign import warm_up
 
-        config = self.resolved
-        check_agents(self.agents, self.move_time)
-        warm_up(self.agents, config)  # before the progress bar is drawn
+            warm_up(agents, config)
         try:
-            with open_workers(title, self.ray, self.agents, quiet=self.quiet) as (executor, progress):
+            with open_workers(title, self.ray, agents, quiet=self.quiet) as (executor, progress):
                 workers = {"processes": self.processes, "executor": executor}
-                result = play(move_time=self.move_time, progress=progress, **workers)
+                return play(move_time=self.move_time, progress=progress, **workers)
         except KeyboardInterrupt:
-            if self.out is not None:
-                print(f"geo-patrol: finished games are kept in {self.out}: the same command goes on", file=sys.stderr)
+            if folder is not None:
+                print(f"geo-patrol: finished games are kept in {folder}: the same command goes on", file=sys.stderr)
             raise
-        data = {"format": f"geo_patrol {name}", "version": 1, "config": self.config_data(), **result.to_dict()}
-        if self.out is not None and write_files is not None:
-            write_json(str(self.out / f"{name}.json"), data)
-            write_files(self.out, result)
-        write_json(self.json, data)
-        if not self.quiet and self.json != STDOUT:
-            print_tables(result, self.source)
-        return result
 
-    def config_data(self) -> dict[str, Any]:
-        """Return the configuration as JSON data."""
-        return {"source": self.config, "overrides": self.overrides or [], "values": self.resolved.to_dict()}
+    def write(self, to_dict: Callable[[], Mapping[str, Any]], print_tables: Callable[[], None], **outputs: Any) -> None:
+        """Write results, and print them unless the user does not want that, see ``output.write_results``."""
+        write_results(to_dict, print_tables, json=self.json, quiet=self.quiet, **outputs)
+
+
+_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def write_plots(path: Path, make_figure: "Callable[[Any], Figure]", result: Any) -> None:

@@ -4,8 +4,9 @@ Only the errors of ``geo_patrol.base.errors``, errors of the operating system an
 exception is a bug and keeps its traceback.
 """
 
-import csv
-import json
+import csv as csv_format
+import inspect
+import json as json_format
 import math
 import os
 import shutil
@@ -14,6 +15,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import is_dataclass
+from functools import wraps
 from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -62,11 +65,45 @@ class _Command(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """Commands that report errors in one line, and whose single options must be given once."""
+    """Commands that report errors in one line, and whose single options must be given once.
+
+    A command may take dataclasses of options, each of whose fields is an option.
+    """
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
         """Return a decorator for a command, see ``typer.Typer.command``."""
-        return super().command(name, cls=_Command, **settings)
+        register = super().command(name, cls=_Command, **settings)
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            register(_with_single_options(function))
+            return function
+
+        return decorate
+
+
+def _with_single_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes the fields of a command's dataclasses instead of these, as Typer needs it."""
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        group = parameter.annotation
+        if isinstance(group, type) and is_dataclass(group):
+            fields = inspect.signature(group, eval_str=True).parameters
+            groups[name] = group, list(fields)
+            parameters += fields.values()
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(function)
+    def call(**options: Any) -> Any:
+        grouped = {
+            name: group(**{each: options.pop(each) for each in fields}) for name, (group, fields) in groups.items()
+        }
+        return function(**options, **grouped)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
 
 
 @contextmanager
@@ -254,7 +291,7 @@ def check_folder(folder: Path | None) -> None:
 def write_json(target: str | None, data: Mapping[str, Any]) -> None:
     """Write JSON to the file of an option; numbers that are not finite, for which JSON has no words, are null."""
     with output_stream(target) as stream:
-        json.dump(_finite(data), stream, indent=2, allow_nan=False)
+        json_format.dump(_finite(data), stream, indent=2, allow_nan=False)
         stream.write("\n")
 
 
@@ -300,9 +337,41 @@ def write_csv(target: str, table: "Sequence[Mapping[str, Any]] | Columns") -> No
     """Write a table, given as rows or as columns by their names, as CSV to the file of an option."""
     columns = _columns(table)
     with csv_stream(target) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = csv_format.writer(stream, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
+
+
+def write_results(
+    to_dict: Callable[[], Mapping[str, Any]],
+    print_tables: Callable[[], None],
+    *,
+    json: str | None = None,
+    csv: str | None = None,
+    parquet: str | None = None,
+    table: "Callable[[], Sequence[Mapping[str, Any]] | Columns] | None" = None,
+    quiet: bool = False,
+) -> None:
+    """Write results to the files of options, and print them.
+
+    Args:
+        to_dict: returns them for JSON.
+        print_tables: prints them for people; called unless one of the files is standard output.
+        json: the file of an option.
+        csv: likewise.
+        parquet: likewise.
+        table: returns them as the table for CSV and Parquet.
+        quiet: whether nothing is printed.
+    """
+    writers: list[tuple[str | None, Callable[[str], None]]] = [(json, lambda target: write_json(target, to_dict()))]
+    if table is not None:
+        writers.append((csv, lambda target: write_csv(target, table())))
+        writers.append((parquet, lambda target: write_parquet(target, table())))
+    for target, write in sorted(writers, key=lambda each: each[0] == STDOUT):  # last, as its reader may be gone
+        if target is not None:
+            write(target)
+    if not quiet and STDOUT not in (json, csv):
+        print_tables()
 
 
 def check_parquet() -> None:

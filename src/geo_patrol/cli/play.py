@@ -13,13 +13,11 @@ from geo_patrol.base.errors import suggest
 from geo_patrol.base.sides import SIDES
 from geo_patrol.cli.options import (
     ANY_AGENT,
-    ConfigOption,
     NoBrowser,
-    OverridesOption,
     Port,
+    Scenario,
     load_agent,
     named_file,
-    read_config,
     user_path,
 )
 from geo_patrol.cli.output import InputError, bad_input
@@ -186,6 +184,7 @@ def _agent_of(replay: "Replay", path: Path, side: str, name: str) -> "Agent | No
 
 
 def play(
+    *,
     context: typer.Context,
     side: Annotated[
         str, typer.Option("--as", metavar="SIDE", help="The side that you play: alpha (blue) or bravo (gold).")
@@ -198,8 +197,7 @@ def play(
             help=f"Agent: {ANY_AGENT}. person: another player at the same screen.",
         ),
     ] = "level:telstar",
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
+    scenario: Scenario,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Of the game; a fresh one by default.")
     ] = None,
@@ -237,7 +235,7 @@ def play(
     if text:
         with ExitStack() as stack:
             _play(
-                GameSaver.resume(resume) if resume else _start(side, against, config, overrides, seed, save, stack),
+                GameSaver.resume(resume) if resume else _start(side, against, scenario, seed, save, stack),
                 stack,
             )
         return
@@ -254,7 +252,7 @@ def play(
     elif asked:
         from geo_patrol.agents.registry import is_user_defined
 
-        _, resolved = _read_new(side, against, config, overrides, seed)
+        _, resolved = _read_new(side, against, scenario, seed)
         if resolved.hides_enemies:
             from geo_patrol.cli.compiling import compile_hidden_enemies
 
@@ -267,14 +265,12 @@ def play(
             return _resume_table(server, resume)
         if set(asked) <= {"--save"}:
             return None
-        return _open_table(server, side, against, config, overrides, seed)
+        return _open_table(server, side, against, scenario, seed)
 
     open_page(open_first, pieces, folder=folder, own_agents=own, has_browser=not no_browser, port=port)
 
 
-def _read_new(
-    side: str, against: str, config: str, overrides: list[str] | None, seed: int | None
-) -> "tuple[Agent | None, GameConfig]":
+def _read_new(side: str, against: str, scenario: Scenario, seed: int | None) -> "tuple[Agent | None, GameConfig]":
     """Check what a new game is asked for with; return its agent, None for a person, and its configuration."""
     from geo_patrol.base.arguments import check_seed
 
@@ -288,19 +284,16 @@ def _read_new(
     with bad_input():
         if seed is not None:
             check_seed(seed)
-    return agent, read_config(config, overrides)
+    return agent, scenario.read()
 
 
-def _open_table(
-    server: "Server", side: str, against: str, config: str, overrides: list[str] | None, seed: int | None
-) -> str:
+def _open_table(server: "Server", side: str, against: str, scenario: Scenario, seed: int | None) -> str:
     """Open a table; return the address of the seat of a person, or of the seats of two."""
-    from geo_patrol.config.presets import load_config
     from geo_patrol.web.tables import NewTable
 
     alpha, bravo = ("link" if other == side or against == PERSON else against for other in SIDES)
     new = NewTable(seed=seed, alpha=alpha, bravo=bravo)
-    table, keys = server.tables.open_table(new, config=load_config(config, overrides))
+    table, keys = server.tables.open_table(new, config=scenario.resolved)
     return _table_address(table.id, side, keys)
 
 
@@ -337,8 +330,7 @@ def _table_address(table: str, side: str, keys: "Mapping[Side, str]") -> str:
 def _start(
     side: str,
     against: str,
-    config: str,
-    overrides: list[str] | None,
+    scenario: Scenario,
     seed: int | None,
     save: str | None,
     stack: ExitStack,
@@ -346,7 +338,7 @@ def _start(
     """Start a new game at the terminal, and its file, which is in a folder of the stack if there is no better place."""
     from geo_patrol.cli.serve import games_folder
 
-    agent, resolved = _read_new(side, against, config, overrides, seed)
+    agent, resolved = _read_new(side, against, scenario, seed)
     agents = (None, agent) if side == "alpha" else (agent, None)
     live = start_game(resolved, agents, seed, has_window=False)
     return GameSaver.create(f"{games_folder(stack)}/" if save is None else save, live)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from geo_patrol.cli.options import ConfigOption, OverridesOption, print_changes, read_config, user_path
+from geo_patrol.cli.options import Scenario, print_changes, user_path
 from geo_patrol.cli.output import InputError, bad_input, output_file
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_sheets(
+    *,
     output: Annotated[
         Path,
         typer.Option(
@@ -24,8 +25,7 @@ def print_sheets(
             help="A PDF, or a folder for an SVG of each sheet.",
         ),
     ],
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
+    scenario: Scenario,
     mission: Annotated[
         str | None,
         typer.Option("--mission", "-m", metavar="NAME|PATH", help="A mission of the flight games, instead."),
@@ -43,7 +43,7 @@ def print_sheets(
 
     if output.suffix and output.suffix.lower() != ".pdf":
         raise InputError(f"{output} must be a file that ends in .pdf, or a folder")
-    title, drawings = _draw(config, overrides, mission)
+    title, drawings = _draw(scenario, mission)
     chosen = _choose(drawings, sheets)
     if output.suffix:
         _write_pdf(output, title, chosen, PAPERS[paper])
@@ -52,14 +52,14 @@ def print_sheets(
     print(f"written: {output}: {', '.join(chosen)}")
 
 
-def _draw(config: str, overrides: list[str] | None, mission: str | None) -> "tuple[str, dict[str, Drawing]]":
+def _draw(scenario: Scenario, mission: str | None) -> "tuple[str, dict[str, Drawing]]":
     """Return the title and the sheets by name."""
     with bad_input():
         if mission is None:
             from geo_patrol import Game
             from geo_patrol.scenes.sheets import game_sheets
 
-            game = Game(read_config(config, overrides), seed=0)
+            game = Game(scenario.read(), seed=0)
             if game.hides_enemies:
                 raise InputError(f"{game.config.title}: enemies are hidden in it, which no board on a table can do")
             return game.config.title, game_sheets(game)
@@ -67,8 +67,8 @@ def _draw(config: str, overrides: list[str] | None, mission: str | None) -> "tup
         from geo_patrol.flight.mission import list_changes
         from geo_patrol.flight.pictures.sheets import mission_sheets
 
-        loaded = load_mission(mission, overrides)
-        print_changes(list_changes(load_mission(mission), loaded, overrides))
+        loaded = load_mission(mission, scenario.overrides)
+        print_changes(list_changes(load_mission(mission), loaded, scenario.overrides))
         return loaded.title, mission_sheets(loaded, solve(loaded))
 
 

@@ -42,14 +42,13 @@ def solve(
     Backward induction over all positions that can be reached; in each of them, both sides order at the same time, and an
     equilibrium of that matrix game is computed.
     """
-    from geo_patrol.config.presets import load_config
     from geo_patrol.evaluation.executors import usable_cores
     from geo_patrol.solving import Limits, write_solution
     from geo_patrol.solving import solve as solve_game
     from geo_patrol.solving.backward_induction import COMPILE_SECONDS, is_compiled, make_board
 
-    with output.bad_input():
-        resolved = load_config(config, overrides)
+    scenario = options.Scenario(config=config, overrides=overrides)
+    resolved = scenario.resolved
     make_board(resolved)  # refuses what cannot be solved before the solver is compiled
     output.check_outputs({"--json": json, "--out": out})
     if not (quiet or is_compiled()):
@@ -60,14 +59,16 @@ def solve(
     seconds = time.perf_counter() - start
     if out is not None:
         write_solution(out, solution)
-    data = {"format": "geo_patrol solve", "version": 1, "versions": versions()}
-    source = {"source": config, "overrides": overrides or [], "values": resolved.to_dict()}
-    output.write_json(json, data | solution.to_dict() | {"seconds": seconds, "config": source})
-    if json != output.STDOUT and not quiet:
-        _print_solution(solution, seconds, options.config_source(config, overrides))
+
+    def print_result() -> None:
+        _print_solution(solution, seconds, scenario.source)
         if out is not None:
             replaced = "".join(f" -s {shlex.quote(each)}" for each in overrides or [])
             print(f"It is in {out}: geo-patrol match solved:{shlex.quote(str(out))} random -c {config}{replaced}")
+
+    data = {"format": "geo_patrol solve", "version": 1, "versions": versions(), **solution.to_dict()}
+    data |= {"seconds": seconds, "config": scenario.to_dict()}
+    output.write_results(lambda: data, print_result, json=json, quiet=quiet)
 
 
 def _print_solution(solution: "GameSolution", seconds: float, source: str) -> None:

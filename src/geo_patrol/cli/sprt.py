@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geo_patrol.cli import options, output
-from geo_patrol.cli.options import CampaignCommand
 
 if TYPE_CHECKING:
     from geo_patrol.evaluation import SprtResult
 
 
 def sprt(
+    *,
     first: options.First,
     second: options.Second,
     elo0: Annotated[
@@ -25,15 +25,10 @@ def sprt(
     ] = 20,
     alpha: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo1 where elo0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo0 where elo1 is true.")] = 0.05,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     max_games: Annotated[int, typer.Option(metavar="N", help="Maximum number of games, even.")] = 20_000,
     seed: options.Seed = None,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    json: options.Json = None,
-    quiet: options.Quiet = False,
+    playing: options.Playing,
 ) -> None:
     """Play until a sequential probability ratio test decides between the Elo differences elo0 and elo1.
 
@@ -45,25 +40,18 @@ def sprt(
 
     with output.bad_input():
         test = Sprt(elo0, elo1, alpha, beta)
-    campaign = CampaignCommand(
-        agents=(first, second),
-        config=config,
-        overrides=overrides,
-        games=max_games,
-        seed=seed,
-        move_time=move_time,
-        processes=processes,
-        ray=ray,
-        json=json,
-        quiet=quiet,
-    )
-    play = partial(play_sprt, first, second, **asdict(test), config=campaign.resolved, max_games=max_games, seed=seed)
+    config, agents = scenario.resolved, (first, second)
+    options.check_match(max_games, seed)
+    playing.check(agents)
+    play = partial(play_sprt, *agents, **asdict(test), config=config, max_games=max_games, seed=seed)
     try:
-        campaign.run("sprt", f"{first} against {second}", play, print_sprt)
+        result = playing.run(f"{first} against {second}", agents, play, config=config)
     except SprtInterrupted as interrupt:
-        if not quiet and json != output.STDOUT:
-            print_sprt(interrupt.result, campaign.source)
+        if not playing.quiet and playing.json != output.STDOUT:
+            print_sprt(interrupt.result, scenario.source)
         raise
+    data = {"format": "geo_patrol sprt", "version": 1, "config": scenario.to_dict()}
+    playing.write(lambda: data | result.to_dict(), lambda: print_sprt(result, scenario.source))
 
 
 def print_sprt(result: "SprtResult", source: str) -> None:

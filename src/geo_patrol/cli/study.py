@@ -1,7 +1,8 @@
 """``geo-patrol study``: questions about scenarios, from files or from options."""
 
 import math
-import sys
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from geo_patrol.cli import options, output
 from geo_patrol.cli.output import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from rich.console import Console
     from rich.table import Table
@@ -61,8 +62,43 @@ _CELL_GAMES = 2_000
 """Games of the scenario as it stands that a question for itself plays beside its answer, unless it may play fewer."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class StudyPlaying(options.Playing):
+    """The options of a command that plays a study."""
+
+    out: options.Out = None
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say how many games would be played, and about how long that takes."),
+    ] = False
+
+    def play(
+        self, plan: "StudyPlan", *, prints_all: bool = False, csv: str | None = None, parquet: str | None = None
+    ) -> None:
+        """Play a study, write and print its results; or say of a dry run what it would take."""
+        from geo_patrol.studies.study import play_study
+
+        agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
+        self.check(agents, folder=self.out, csv=csv, parquet=parquet)
+        if self.dry_run:
+            with options.bad_agents():
+                _print_estimate(plan, self.processes, self.move_time)
+            return
+        result = self.run("study", agents, partial(play_study, plan, folder=self.out), folder=self.out)
+        if self.out is not None:
+            _write_files(self.out, result)
+
+        def print_result() -> None:
+            print_study(result, prints_all=prints_all)
+            if self.out is not None:
+                print(f"\nTables are in {self.out}; the page about it: geo-patrol study report {self.out}")
+
+        self.write(lambda: _json_data(result), print_result, csv=csv, parquet=parquet, table=result.columns)
+
+
 @study.command("run", short_help="Play a study file and answer its questions.")
 def run_study(
+    *,
     file: Annotated[
         Path,
         typer.Argument(
@@ -71,13 +107,7 @@ def run_study(
             help="The study file, or a study of the package: case2_defenders.",
         ),
     ],
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    playing: StudyPlaying,
     prints_all: _All = False,
 ) -> None:
     """Play a study file and answer its questions.
@@ -87,13 +117,12 @@ def run_study(
     """
     from geo_patrol.studies.study import load_plan
 
-    play_plan(
-        load_plan(file), processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all
-    )
+    playing.play(load_plan(file), prints_all=prints_all)
 
 
 @study.command(short_help="Find the largest or smallest value for which a rate is reached.")
 def threshold(
+    *,
     vary: _Searched,
     rate: Annotated[
         float, typer.Option("--rate", metavar="P", help="The rate to be reached, a share such as 0.8 for 80%.")
@@ -101,17 +130,10 @@ def threshold(
     measure: _RateMeasure = "alpha wins",
     find: Annotated[Literal["largest", "smallest"], typer.Option("--find", help="Which value.")] = "largest",
     agents: _Pairs = _SCRIPTED,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="At most, for every pair.")] = 20_000,
     seed: _Seed = 1,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    playing: StudyPlaying,
 ) -> None:
     """Find the largest or smallest value of a factor for which a rate is reached, with an interval.
 
@@ -127,61 +149,47 @@ def threshold(
         "find": find,
         "games": games,
     }
-    plan = _plan_question(question, agents, config, overrides, seed)
-    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    playing.play(_plan_question(question, agents, scenario, seed))
 
 
 @study.command(short_help="Find the value for which both sides win half.")
 def fair(
+    *,
     vary: _Searched,
     agents: _Pairs = _SCRIPTED,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="At most, for every pair.")] = 20_000,
     check: Annotated[int, typer.Option("--check", metavar="N", help="New games that check the answer.")] = 10_000,
     seed: _Seed = 1,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    playing: StudyPlaying,
 ) -> None:
     """Make a scenario fair: find the value of a factor for which both sides win half, a draw counting half."""
     question = {"kind": "fair", "factor": _factor(vary), "games": games, "check": check}
-    plan = _plan_question(question, agents, config, overrides, seed)
-    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    playing.play(_plan_question(question, agents, scenario, seed))
 
 
 @study.command(short_help="Measure what a satellite, fuel or ammunition is worth.")
 def worth(
+    *,
     change: Annotated[
         list[str],
         typer.Option("--change", metavar="KEY=VALUE", help="Such as bravo.patrols.ammo=+1; may be repeated."),
     ],
     measure: _Measure = "alpha wins",
     agents: _Pairs = _SCRIPTED,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="With and without a change.")] = 2_000,
     seed: _Seed = 1,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    playing: StudyPlaying,
 ) -> None:
     """Measure what changes are worth, each for itself: differences between games with the same seeds."""
     question = {"kind": "worth", "of": change, "measure": measure, "games": games}
-    plan = _plan_question(question, agents, config, overrides, seed)
-    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet)
+    playing.play(_plan_question(question, agents, scenario, seed))
 
 
 @study.command(short_help="Rank factors by how much they matter.")
 def ranking(
+    *,
     vary: Annotated[
         list[str],
         typer.Option("--vary", "-v", metavar="KEY=LOW..HIGH", help="A range, or values 1,2,4; at least two factors."),
@@ -194,17 +202,10 @@ def ranking(
     ] = None,
     measure: _Measure = "alpha wins",
     agents: _Pairs = _SCRIPTED,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="Games per point of the design.")] = 200,
     seed: _Seed = 1,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    playing: StudyPlaying,
     prints_all: _All = False,
 ) -> None:
     """Rank factors by how much they matter, by Morris trajectories or Sobol' indices (the extra study)."""
@@ -220,8 +221,7 @@ def ranking(
         "games": games,
     }
     question = {"kind": "ranking", "measure": measure}
-    plan = _plan_question(question, agents, config, overrides, seed, design)
-    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, prints_all=prints_all)
+    playing.play(_plan_question(question, agents, scenario, seed, design), prints_all=prints_all)
 
 
 def _factor(vary: str) -> dict[str, Any]:
@@ -233,8 +233,7 @@ def _factor(vary: str) -> dict[str, Any]:
 def _plan_question(
     question: dict[str, Any],
     agents: list[str],
-    config: str,
-    overrides: list[str] | None,
+    scenario: options.Scenario,
     seed: int,
     design: "dict[str, Any] | None" = None,
 ) -> "StudyPlan":
@@ -246,15 +245,15 @@ def _plan_question(
     data = {
         "title": question["kind"],
         "games": games + games % 2,
-        "config": config,
-        "set": dict(parse_overrides(overrides)),
+        "config": scenario.config,
+        "set": dict(parse_overrides(scenario.overrides)),
         "agents": [pair.split() if " " in pair.strip() else pair.strip() for pair in agents],
         "seed": seed,
         "question": [question],
         **(design or {}),
     }
     asked = _parse_options(data).question[0].heading
-    return load_plan(_parse_options({**data, "title": f"{asked} ({Path(config).stem})"}))
+    return load_plan(_parse_options({**data, "title": f"{asked} ({Path(scenario.config).stem})"}))
 
 
 _OPTIONS = {"question.0.factor": "vary", "factors": "vary", "question.0.of": "change", "question.0.": ""}
@@ -278,62 +277,6 @@ def _parse_options(data: "dict[str, Any]") -> "StudyFile":
             key, name = next(((key, name) for key, name in _OPTIONS.items() if fault.key.startswith(key)), ("", ""))
             faults.append(f"--{name}{str(fault).removeprefix(key)}")
         raise InputError("\n".join(faults)) from None
-
-
-def play_plan(
-    plan: "StudyPlan",
-    processes: int | None,
-    ray: str | None,
-    move_time: float,
-    out: Path | None,
-    json: str | None,
-    *,
-    dry_run: bool,
-    quiet: bool,
-    prints_all: bool = False,
-    tables: "Mapping[str, str | None] | None" = None,
-) -> None:
-    """Play a study with a progress bar, write and print its results, or say of a dry run what it would take.
-
-    ``tables`` are the files of the options ``--csv`` and ``--parquet``.
-    """
-    from geo_patrol.studies.study import play_study
-
-    agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
-    targets = {"--json": json, **(tables or {})}
-    with output.bad_input():
-        output.check_outputs(targets)
-        output.check_folder(out)
-        options.check_workers(ray, processes)
-    options.check_agents(agents, move_time)
-    if dry_run:
-        with options.bad_agents():
-            _print_estimate(plan, processes, move_time)
-        return
-    try:
-        with options.open_workers("study", ray, agents, quiet=quiet) as (executor, progress):
-            result = play_study(
-                plan, move_time=move_time, processes=processes, executor=executor, progress=progress, folder=out
-            )
-    except KeyboardInterrupt:
-        if out is not None:
-            print(f"geo-patrol: finished games are kept in {out}: the same command goes on", file=sys.stderr)
-        raise
-    if out is not None:
-        _write_files(out, result)
-    for option, target in sorted(targets.items(), key=lambda each: each[1] == output.STDOUT):  # its reader may be gone
-        if target is None:
-            continue
-        if option == "--json":
-            output.write_json(target, _json_data(result))
-        elif option == "--csv":
-            output.write_csv(target, result.columns())
-        else:
-            output.write_parquet(target, result.columns())
-    if not quiet and output.STDOUT not in targets.values():
-        print_study(result, prints_all=prints_all)
-        if out is not None:
-            print(f"\nTables are in {out}; the page about it: geo-patrol study report {out}")
 
 
 def _json_data(result: "Study") -> dict[str, Any]:
@@ -398,12 +341,8 @@ def compare(
             raise InputError(f"--measure {name!r}: there are {', '.join(MEASURES)}")
     both = read_study(first), read_study(second)
     rows = compare_studies(*both, chosen)
-    if csv is not None:
-        output.write_csv(csv, rows)
-    if json is not None:
-        output.write_json(json, {"format": "geo_patrol comparison", "version": 1, "differences": rows})
-    if output.STDOUT not in (json, csv):
-        _print_differences(both, rows)
+    data = {"format": "geo_patrol comparison", "version": 1, "differences": rows}
+    output.write_results(lambda: data, lambda: _print_differences(both, rows), json=json, csv=csv, table=lambda: rows)
 
 
 def _print_differences(both: "tuple[Study, Study]", rows: list[dict[str, Any]]) -> None:

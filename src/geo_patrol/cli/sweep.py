@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from geo_patrol.cli import options, output
-from geo_patrol.cli.study import play_plan
+from geo_patrol.cli.study import StudyPlaying
 
 _Vary: TypeAlias = Annotated[
     list[str],
@@ -20,26 +20,20 @@ _Parquet: TypeAlias = Annotated[
 
 
 def sweep(
+    *,
     vary: _Vary,
     agents: Annotated[
         tuple[str, str],
         typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents; may be the same one."),
     ] = ("scripted", "scripted"),
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Games per cell, even: half with sides swapped.")
     ] = 200,
     seed: options.Seed = None,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
-    out: options.Out = None,
-    json: options.Json = None,
     csv: options.CellsCsv = None,
     parquet: _Parquet = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    playing: StudyPlaying,
 ) -> None:
     """Play a match for every combination of varied values: the short form of a study.
 
@@ -49,8 +43,7 @@ def sweep(
     from geo_patrol.studies.study import plan_sweep
 
     with output.bad_input():
-        plan = plan_sweep(agents, vary, config, overrides or [], games, read_seed(seed, out))
+        plan = plan_sweep(agents, vary, scenario.config, scenario.overrides or [], games, read_seed(seed, playing.out))
     if parquet is not None:
         output.check_parquet()
-    tables = {"--csv": csv, "--parquet": parquet}
-    play_plan(plan, processes, ray, move_time, out, json, dry_run=dry_run, quiet=quiet, tables=tables)
+    playing.play(plan, csv=csv, parquet=parquet)

@@ -2,12 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from geo_patrol.cli import options, output
-from geo_patrol.cli.options import CampaignCommand, write_plots
+from geo_patrol.cli.options import write_plots
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +21,9 @@ _MAX_COLUMNS = 9  # agents in the table of alpha against bravo
 
 
 def tournament(
+    *,
     agents: options.AgentNames,
-    config: options.ConfigOption = "geo_patrol",
-    overrides: options.OverridesOption = None,
+    scenario: options.Scenario,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Games per pairing, even: half with sides swapped.")
     ] = 400,
@@ -31,12 +31,8 @@ def tournament(
     mirror: Annotated[
         bool, typer.Option("--mirror", help="Also play every agent against itself: what is each side worth?")
     ] = False,
-    processes: options.Processes = None,
-    ray: options.Ray = None,
-    move_time: options.MoveTime = 0.1,
     out: options.Out = None,
-    json: options.Json = None,
-    quiet: options.Quiet = False,
+    playing: options.Playing,
 ) -> None:
     """Play a round robin on all cores, in pairs of games with the same seed and the sides swapped.
 
@@ -51,27 +47,22 @@ def tournament(
         import scipy.optimize  # noqa: F401 - before any game is played
     with output.bad_input():
         check_names(agents)
-    campaign = CampaignCommand(
-        agents=agents,
-        config=config,
-        overrides=overrides,
-        games=games,
-        seed=seed,
-        move_time=move_time,
-        processes=processes,
-        ray=ray,
-        out=out,
-        json=json,
-        quiet=quiet,
-    )
-    play = partial(play_tournament, agents, config=campaign.resolved, games=games, seed=seed, mirror=mirror, folder=out)
-    campaign.run("tournament", "tournament", play, print_tournament, write_tournament_files)
+    config = scenario.resolved
+    options.check_match(games, seed)
+    playing.check(agents, folder=out)
+    play = partial(play_tournament, agents, config=config, games=games, seed=seed, mirror=mirror, folder=out)
+    result = playing.run("tournament", agents, play, config=config, folder=out)
+    data = {"format": "geo_patrol tournament", "version": 1, "config": scenario.to_dict(), **result.to_dict()}
+    if out is not None:
+        _write_files(out, result, data)
+    playing.write(lambda: data, lambda: print_tournament(result, scenario.source))
 
 
-def write_tournament_files(out: Path, result: "Tournament") -> None:
-    """Write the tables as CSV, and plots."""
+def _write_files(out: Path, result: "Tournament", data: dict[str, Any]) -> None:
+    """Write the results as JSON, the tables as CSV, and plots."""
     from geo_patrol.evaluation.figures import tournament_figure
 
+    output.write_json(str(out / "tournament.json"), data)
     output.write_csv(str(out / "ratings.csv"), result.rows("ratings"))
     output.write_csv(str(out / "pairings.csv"), result.rows("pairings"))
     write_plots(out / "tournament", tournament_figure, result)

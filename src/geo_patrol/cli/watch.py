@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from geo_patrol.cli.options import ANY_AGENT, ConfigOption, OverridesOption, load_agent, named_file, read_config
+from geo_patrol.cli.options import ANY_AGENT, Scenario, load_agent, named_file
 from geo_patrol.cli.play import GameSaver, start_game
 
 
 def watch(
+    *,
     alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
     bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent; may be the same agent.")],
-    config: ConfigOption = "geo_patrol",
-    overrides: OverridesOption = None,
+    scenario: Scenario,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,
@@ -27,7 +27,7 @@ def watch(
     Space pauses, the arrow keys step, E jumps to the next engagement, ? shows all keys.
     """
     agents = load_agent(alpha), load_agent(bravo)
-    live = start_game(read_config(config, overrides), agents, seed)
+    live = start_game(scenario.read(), agents, seed)
     from geo_patrol.window.watch import watch as show
 
     if save is None:
