@@ -76,11 +76,11 @@ def make_vector(batch: int, observation: Encoding, **options: Any) -> Workload:
     return Workload(step, envs.num_envs, batch, payload, fraction_ended)
 
 
-def make_parallel(_: int) -> Workload:
-    """Create the parallel environment with its defaults and random legal orders."""
-    from geo_patrol import geo_patrol_v0
+def make_parallel(_: int, *, satellites: bool = False) -> Workload:
+    """Create the parallel environment, or that of satellites, with its defaults and random legal orders."""
+    from geo_patrol import geo_patrol_satellites_v0, geo_patrol_v0
 
-    env = geo_patrol_v0.parallel_env()
+    env: Any = (geo_patrol_satellites_v0 if satellites else geo_patrol_v0).parallel_env()
     env.reset(seed=0)
 
     def step() -> None:
@@ -89,6 +89,34 @@ def make_parallel(_: int) -> Workload:
             env.reset()
 
     return Workload(step, SIDES, 1)
+
+
+class Planner:
+    """A user's planning agent that gives no orders: what it costs to hand it the games."""
+
+    name, observation, stateless = "planner", "tokens", True
+
+    def reset(self, new_games: Any) -> None:
+        """Do nothing."""
+
+    def act(self, *_: Any) -> Any:
+        """Refuse: it plans."""
+        raise NotImplementedError
+
+    def plan(self, games: Any, *_: Any) -> Any:
+        """Give no orders."""
+        return np.zeros((len(games), 11), np.int64)
+
+
+def make_against(batch: int, opponent: str | None) -> Workload:
+    """Create the vector environment against an agent, a ``Planner`` without a name, and random legal orders."""
+    import geo_patrol
+
+    agent: Any = Planner() if opponent is None else opponent
+    envs = geo_patrol.make_vec("geo_patrol", batch, opponent=agent, observation="tokens", copy=False)
+    observations, infos = envs.reset(seed=0)
+    payload = observations.nbytes + infos["action_mask"].nbytes
+    return Workload(lambda: envs.step(envs.sample_actions()), batch, batch, payload, fraction_ended)
 
 
 def make_stage(batch: int, stage: str) -> Workload:
@@ -222,13 +250,13 @@ def make_cartpole_frame(_: int) -> Workload:
     return Workload(env.render, env_steps=1)
 
 
-def make_single(_: int, name: str) -> Workload:
-    """Create a single Gymnasium environment with random actions, legal ones for a flight game."""
+def make_single(_: int, name: str, **options: Any) -> Workload:
+    """Create a single Gymnasium environment with random actions, legal ones for a game of ours."""
     import gymnasium
 
-    import geo_patrol  # noqa: F401 - registers the flight games
+    import geo_patrol  # noqa: F401 - registers our games
 
-    env: gymnasium.Env[Any, Any] = gymnasium.make(name)
+    env: gymnasium.Env[Any, Any] = gymnasium.make(name, **options)
     env.action_space.seed(0)
     sample = getattr(env.unwrapped, "sample_action", env.action_space.sample)
     env.reset(seed=0)
@@ -411,6 +439,35 @@ _ALL = [
         "geo_patrol-parallel",
         "legal sampling, rules, masks and one-hot observations of both sides, reset",
         make_parallel,
+    ),
+    Contestant(
+        "parallel-satellites",
+        "geo_patrol parallel_env of satellites",
+        "geo_patrol-parallel",
+        "legal sampling, rules, masks and one-hot observations of each satellite of both sides, reset",
+        functools.partial(make_parallel, satellites=True),
+    ),
+    *(
+        Contestant(
+            f"solo-{opponent}",
+            f"geo_patrol, gymnasium.make, against {opponent}",
+            "geo_patrol-solo",
+            "legal sampling and orders of the opponent, rules, mask and one-hot observation of one side, reset",
+            functools.partial(make_single, name="GeoPatrol/GeoPatrol-v0", opponent=opponent),
+        )
+        for opponent in ("random", "scripted")
+    ),
+    *(
+        Contestant(
+            f"against-{opponent or 'planner'}",
+            f"geo_patrol vector, tokens, against {opponent or 'an agent that plans'}",
+            "geo_patrol-opponents",
+            f"legal sampling, {'orders of the opponent' if opponent else 'copies of all games for the opponent'}, rules, masks "
+            "and observations of one side, auto-reset, the same arrays every step (copy=False)",
+            functools.partial(make_against, opponent=opponent),
+            BATCH,
+        )
+        for opponent in ("idle", "random", "raider", "scripted", "policy", None)
     ),
     *(
         _game(

@@ -353,3 +353,36 @@ def test_before_reset_and_after_close():
         with pytest.raises(RuntimeError, match="the environment is closed"):
             call()
     assert_same(observations, before)
+
+
+@pytest.mark.parametrize("seats", ["both", "alternate"])
+def test_pictures_are_those_of_the_single_environments(seats):
+    config, opponent = "geo_patrol_hidden", None if seats == "both" else "idle"
+    options = {"opponent": opponent, "seats": seats, "render_mode": "rgb_array", "render_size": (640, 360), **TOKENS}
+    envs = make_vec(config, 2, **options)
+    with pytest.raises(RuntimeError, match="call reset"):
+        envs.render()
+    envs.reset(seed=3)
+    envs.step(np.zeros(envs.action_space.shape, np.int64))
+    pictures = envs.render()
+    assert len(pictures) == envs.num_envs
+    for row, picture in enumerate(pictures):
+        game, seat = (row // 2, row % 2) if seats == "both" else (row, row % 2)
+        single = {"seat": ("alpha", "bravo")[seat], "render_mode": "rgb_array", "render_size": (640, 360)}
+        solo = SoloGeoPatrol(config, opponent="idle", **single)
+        solo.reset(seed=0, options={"game": envs.game(game)})
+        assert np.array_equal(picture, solo.render())
+    assert not np.array_equal(pictures[0], pictures[1])
+    envs.close()
+
+
+def test_both_sides_of_a_game_have_one_picture_where_nothing_is_hidden():
+    envs = gymnasium.make_vec(environment_id("case1"), num_envs=4, opponent=None, render_mode="rgb_array", **TOKENS)
+    envs.reset(seed=0)
+    pictures = envs.render()
+    assert [picture.shape for picture in pictures] == [(720, 1280, 3)] * 4
+    assert np.array_equal(pictures[0], pictures[1])
+    assert envs.metadata["render_fps"] == SoloGeoPatrol.metadata["render_fps"]
+    assert make_vec("case1").render() is None
+    with pytest.raises(ValueError, match="render_mode must be 'rgb_array' or None, got 'human'"):
+        make_vec("case1", render_mode="human")

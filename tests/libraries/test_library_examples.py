@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from gymnasium.wrappers.vector import RecordVideo as VectorRecordVideo
+from pettingzoo.utils.wrappers import RecordVideo, RecordVideoParallel
 
-from geo_patrol import play_match
+from geo_patrol import geo_patrol_v0, make_vec, play_match
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LIBRARIES = {
@@ -46,6 +48,50 @@ def test_films_of_episodes(tmp_path):
             pictures = list(clip.iter_frames())
         assert pictures[0].shape == (540, 960, 3)
         assert (pictures[0] != pictures[-1]).any()
+
+
+def frames(film):
+    with pytest.importorskip("moviepy").VideoFileClip(str(film)) as clip:
+        return list(clip.iter_frames())
+
+
+def test_films_of_vector_environments(tmp_path):
+    pytest.importorskip("moviepy")
+    options = {"opponent": "idle", "max_cycles": 3, "render_mode": "rgb_array", "render_size": (320, 240)}
+    envs = make_vec("case1", 4, **options)
+    envs = VectorRecordVideo(envs, str(tmp_path / "films"), episode_trigger=lambda episode: episode == 0)
+    envs.reset(seed=0)
+    for _ in range(6):
+        envs.step(envs.unwrapped.sample_actions())
+    envs.close()
+    (film,) = (tmp_path / "films").glob("*.mp4")
+    pictures = frames(film)
+    assert pictures[0].shape == (480, 640, 3)  # the four environments
+    assert (pictures[0] != pictures[-1]).any()
+
+
+@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env])
+def test_films_of_pettingzoo_environments(make, tmp_path):
+    pytest.importorskip("moviepy")
+    env = make(config="case1", max_cycles=3, render_mode="rgb_array", render_size=(320, 240))
+    is_parallel = make is geo_patrol_v0.parallel_env
+    wrapper = RecordVideoParallel if is_parallel else RecordVideo
+    env = wrapper(env, str(tmp_path / "films"), episode_trigger=lambda episode: episode == 1)
+    for seed in range(3):
+        env.reset(seed=seed)
+        while env.agents:
+            actions = env.unwrapped.sample_actions()
+            if is_parallel:
+                env.step(actions)
+            else:
+                agent = env.agent_selection
+                env.step(None if env.terminations[agent] or env.truncations[agent] else actions[agent])
+    env.close()
+    (film,) = (tmp_path / "films").glob("*.mp4")
+    assert film.name == "rl-video-episode-1.mp4"
+    pictures = frames(film)
+    assert pictures[0].shape == (240, 320, 3)
+    assert (pictures[0] != pictures[-1]).any()
 
 
 def test_supersuit_plays_legal_orders():

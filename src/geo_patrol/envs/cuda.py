@@ -72,7 +72,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         config: as in ``VectorGeoPatrol``.
         num_games: how many games.
         device: "cuda" or "cuda:1".
-        **options: as in ``VectorGeoPatrol``; ``threads`` and ``count_events`` cannot be given.
+        **options: as in ``VectorGeoPatrol``; ``threads``, ``count_events``, ``render_mode`` and ``render_size`` cannot be given.
 
     Raises:
         CudaError: there is no such device.
@@ -90,7 +90,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
     ) -> None:
         self.closed = True
         self.device = find_device(device)
-        for name in ("threads", "count_events"):
+        for name in ("threads", "count_events", "render_mode", "render_size"):
             if name in options:
                 raise ValueError(f"{name} cannot be given with device = {device!r}")
         observation, reward = options.get("observation", "onehot"), options.get("reward")

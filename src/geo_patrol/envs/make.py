@@ -27,8 +27,8 @@ def make_vec(
         agents: "sides", or "satellites" for ``VectorSatellites``, where each satellite is an agent.
         device: "cpu", or "cuda" for ``geo_patrol.envs.cuda.CudaVectorGeoPatrol``, whose arrays are tensors on a GPU.
         **options: the other arguments of ``VectorGeoPatrol``: ``overrides``, ``opponent``, ``seats``, ``threads``,
-            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``count_events``, ``copy``; of
-            ``VectorSatellites`` also ``view``, ``fleet``, ``sensor_range``.
+            ``autoreset``, ``mask_in``, ``observation``, ``reward``, ``max_cycles``, ``count_events``, ``copy``,
+            ``render_mode``, ``render_size``; of ``VectorSatellites`` also ``view``, ``fleet``, ``sensor_range``.
 
     Raises:
         ConfigError: the configuration is invalid.

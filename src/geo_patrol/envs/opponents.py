@@ -44,6 +44,8 @@ class VectorOptions(TypedDict, total=False):
     max_cycles: int | None
     count_events: bool
     copy: bool
+    render_mode: str | None
+    render_size: tuple[int, int]
 
 
 class OpponentAgent(NamedTuple):

@@ -14,6 +14,7 @@ from geo_patrol.agents.registry import absolute_name
 from geo_patrol.agents.satellites import own_features
 from geo_patrol.base.arguments import check_count, check_names, fresh_seed, read_options, read_seeds
 from geo_patrol.base.errors import RecordingError, show
+from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.presets import ConfigSource, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine import steps
@@ -32,6 +33,7 @@ from geo_patrol.envs.arguments import (
     read_reset_mask,
     refuse_own,
 )
+from geo_patrol.envs.display import RENDER_FPS, RENDER_SIZE, Display
 from geo_patrol.envs.episodes import Episodes, SavedEnvironment
 from geo_patrol.envs.opponents import Mixture, OpponentTable, VectorOptions, for_copies, read_mixture
 from geo_patrol.envs.satellites import ViewOptions, living_satellites, satellite_box, take_view
@@ -92,6 +94,8 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         max_cycles: steps after which an unfinished game is truncated; None never does.
         count_events: whether infos count shots, hits and losses.
         copy: whether every step returns new arrays.
+        render_mode: "rgb_array" (``render`` returns a picture of each environment) or None.
+        render_size: width and height of pictures in pixels.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -120,6 +124,10 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         max_cycles, counts_events = check_options(mask_in, reward, max_cycles, counts_events)
         if not isinstance(self._copy, (bool, np.bool_)):
             raise ValueError(f"copy must be True or False, got {show(self._copy)}")
+        self.render_mode = options.get("render_mode")
+        if self.render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode must be 'rgb_array' or None, got {self.render_mode!r}")
+        self._display = Display(self.render_mode, options.get("render_size", RENDER_SIZE))
         self.num_games = check_count("num_games", num_games, MAX_GAMES)
         self._mode = read_autoreset(options.get("autoreset", AutoresetMode.NEXT_STEP))
         seats = check_seats(options.get("seats"), has_opponent=given is not None)
@@ -143,7 +151,12 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         )
         self._sides = NUM_SIDES if seats == "both" else 1
         self.num_envs = self._episodes.num_envs
-        self.metadata = {"autoreset_mode": self._mode, "render_modes": [], "name": "geo_patrol_v0"}
+        self.metadata = {
+            "autoreset_mode": self._mode,
+            "render_modes": ["rgb_array"],
+            "render_fps": RENDER_FPS,
+            "name": "geo_patrol_v0",
+        }
         vector = box(self._config, observation)
         self.single_observation_space = masked(vector) if mask_in == "obs" else vector
         self.single_action_space = OrderSpace()
@@ -325,6 +338,35 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._describe()
         return self._pack()
 
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return a picture of each environment, (height, width, 3) uint8, as its side knows the game; None without ``render_mode``.
+
+        It shows the position without the engagement that led to it, whose outcomes are not kept of many games.
+
+        Raises:
+            RuntimeError: ``reset`` was not called.
+        """
+        if self.render_mode is None:
+            return None
+        pictures: list[NDArray[np.uint8]] = []
+        self._check_started()
+        for row, seat in enumerate(self._episodes.outputs.results["seat"].tolist()):
+            if row % self._sides == 0 or self._config.hides_enemies:
+                pictures.append(self._draw(row // self._sides, SIDES[seat]))
+            else:  # both sides see the same
+                pictures.append(pictures[-1])
+        return tuple(pictures)
+
+    def _draw(self, index: int, side: Side) -> NDArray[np.uint8]:
+        def game() -> Game:
+            return self.game(index)
+
+        self._display.side = side
+        self._display.reset(game)
+        picture = self._display.render(game)
+        assert isinstance(picture, np.ndarray)
+        return picture
+
     def state(self, *, from_seats: bool = False) -> NDArray[np.float32]:
         """Return the whole positions for a centralised critic, encoded as "onehot", whatever the observations show.
 
@@ -482,6 +524,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     def close_extras(self, **_: Any) -> None:
         """End the threads."""
+        self._display.close()
         self._pool.shut_down()
         self._is_started = False
 
