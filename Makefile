@@ -119,6 +119,7 @@ docs: $(VENV)/docs/installed  ## build the documentation in build/docs, with war
 
 golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
 	$(BIN)/python scripts/write_playthroughs.py
+	$(BIN)/python scripts/write_perft.py
 	$(BIN)/python scripts/write_golden_pictures.py
 
 pictures: $(VENV)/browser  ## regenerate the images of the documents
