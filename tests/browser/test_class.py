@@ -104,7 +104,7 @@ def test_a_class_of_six(teacher, open_page):
     assert download.value.suggested_filename == "Physics.csv"
     with download.value.path().open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert sorted(row[side] for row in rows for side in ("alpha", "bravo")) == NAMES
+    assert sorted(row[side] for row in rows for side in ("blue", "gold")) == NAMES
 
 
 def test_one_without_a_partner_plays_the_agent_and_comes_again(teacher, open_page):

@@ -10,12 +10,12 @@ from driving import check_page, until
 
 from geo_patrol.replays import ReplayReader, read_replay
 from geo_patrol.web.records import game_record
-from geo_patrol.web.replay_page import game_title, replay_page, replay_timeline
+from geo_patrol.web.replay_page import replay_page, replay_timeline
 
 
 @pytest.fixture(scope="module")
 def timelines(recorded):
-    return [(game_title(replay), replay_timeline(replay)[0]) for replay in ReplayReader(recorded)]
+    return [(f"game {replay.number}", replay_timeline(replay)[0]) for replay in ReplayReader(recorded)]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_equal_shapes_are_stored_once(timelines):
 def test_a_page_needs_nothing_else_and_shows_names_as_text(recorded):
     replay = read_replay(ReplayReader(recorded), 0)
     replay.agents = ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>')
-    page = replay_page([(game_title(replay), replay_timeline(replay)[0])], "<b>title</b>")
+    page = replay_page([(f"game {replay.number}", replay_timeline(replay)[0])], "<b>title</b>")
     assert "alert(1)</script>" not in page
     assert "<img" not in page
     assert "<b>title</b>" not in page
@@ -121,8 +121,9 @@ def test_the_list_says_who_played_and_how_it_ended(page_path, timelines, open_pa
     entries = page.locator("#games option").all_text_contents()
     assert len(entries) == len(timelines)
     for entry, (title, timeline) in zip(entries, timelines, strict=True):
-        game = timeline[-1]
-        assert entry == f"{title}, {game.winner} wins in turn {game.turn}"
+        game, (blue, gold) = timeline[-1], timeline.names
+        winner = {"alpha": "blue", "bravo": "gold"}[game.winner]
+        assert entry == f"{title}: {blue} (blue) against {gold} (gold), {winner} wins in turn {game.turn}"
     assert page.text_content("#title") == "games"
 
 
@@ -134,6 +135,22 @@ def test_another_game_shows_its_own_names_at_its_start(page_path, timelines, ope
     page.locator("#alpha-title", has_text=timelines[number][1].names[0]).wait_for()
     page.select_option("#games", "0")
     page.locator("#alpha-title", has_text=timelines[0][1].names[0]).wait_for()
+
+
+def test_a_page_calls_players_and_sides_by_one_name_each(timelines, tmp_path, open_page):
+    timeline = timelines[0][1]
+    path = tmp_path / "page.html"
+    names = timeline.names
+    shown = []
+    for pair in (("raider", "raider"), ("level:sputnik", "bots.py:Bad"), ("person", "person")):
+        timeline.names = pair
+        path.write_text(replay_page([("game 0", timeline)], "games"), encoding="utf-8")
+        page = open_games(open_page, path, reduced_motion="reduce")
+        page.keyboard.press("End")
+        assert not re.search(r"alpha|bravo|level:|\.py|person", page.inner_text("body"))
+        shown.append([page.text_content(f"#{side}-title").partition(":")[0] for side in ("alpha", "bravo")])
+    timeline.names = names
+    assert shown == [["raider (blue)", "raider (gold)"], ["Sputnik (blue)", "Bad (gold)"], ["Blue", "Gold"]]
 
 
 def test_cards_tell_targets_attackers_odds_and_results(page_path, timelines, open_page):

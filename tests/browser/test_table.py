@@ -470,6 +470,8 @@ def test_a_game_is_played_on_a_phone(address, open_page):
             "[page.entry.choices.satellites[0].name, page.entry.choices.satellites[0].options[0].order]"
         )
         page.locator(f".yours .sat:has([value={name}])").tap()
+        costs = page.locator(".choice small:visible", has_text="\u2212").all_inner_texts()
+        assert costs == [text for text in costs if text.endswith(" fuel")]
         page.locator(".choice .way:has(input:not(:checked))").first.tap()
         assert [one.split()[0] for one in page.evaluate("page.entry.orders")] == [order.split()[0]]
         settle(page)

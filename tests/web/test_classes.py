@@ -130,7 +130,7 @@ def test_pupils_see_no_score_of_hidden_enemies_on_the_teachers_page(client):
     lesson.arrive("Ada", "Ben")
     assert lesson.overview()["tables"][0]["score"] is None
     (row,) = csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher)))
-    assert (row["alpha_score"], row["bravo_score"]) == ("", "")
+    assert (row["blue_score"], row["gold_score"]) == ("", "")
     lesson.play("Ada")
     assert lesson.overview()["tables"][0]["score"] == [210, 210]
 
@@ -147,8 +147,8 @@ def test_sides_alternate_and_results_are_complete(client):
     assert [table["names"] for table in tables] == [["Ada", "=1+1"], ["=1+1", "Ada"], ["Ada", "=1+1"]]
     rows = list(csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher))))
     assert [row["over"] for row in rows] == ["True", "True", "False"]
-    assert [row["alpha"] for row in rows] == ["Ada", "'=1+1", "Ada"]
-    assert [row["bravo_is"] for row in rows] == ["pupil"] * 3
+    assert [row["blue"] for row in rows] == ["Ada", "'=1+1", "Ada"]
+    assert [row["gold_is"] for row in rows] == ["pupil"] * 3
     assert rows[0]["reasons"] == "turn_limit"
     assert rows[0]["replay"].startswith("http://testserver/replays/")
     assert client.get(rows[0]["replay"]).status_code == 200
@@ -398,7 +398,7 @@ def test_a_pupil_who_is_removed_is_kept_out_and_the_partner_plays_somebody_else(
     assert lesson.request("place", 403, secret=lesson.secrets["Ada"])
     assert lesson.seat("Ben")["table"] == lesson.seat("Cem")["table"] != first
     rows = list(csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher))))
-    assert [(row["alpha"], row["reasons"], row["winner"]) for row in rows] == [
+    assert [(row["blue"], row["reasons"], row["winner"]) for row in rows] == [
         ("Ada", "ended by the teacher", ""),
         ("Ben", "", ""),
     ]

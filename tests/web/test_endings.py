@@ -108,7 +108,7 @@ def test_the_replay_of_a_resigned_game_has_its_end(client, phases, tmp_path):
     assert (summary.status, summary.winner) == ("finished", "bravo")
     assert [one.in_words for one in summary.reasons] == ["alpha resigned"]
     page = client.get(f"/replays/{table}.html").text
-    assert f"bravo wins in turn {summary.turns}" in page
+    assert f"gold wins in turn {summary.turns}" in page
     assert "not over" not in page
     if phases:
         assert sum(len(batch.actions) for batch in ReplayDataset([path]).batches(8)) > 0
@@ -135,19 +135,24 @@ def test_a_resigned_game_is_over_after_a_restart(client, tmp_path):
     assert (again.is_over, again.winner, [str(one) for one in again.reasons]) == (True, "bravo", ["resigned (alpha)"])
 
 
-def test_the_results_of_a_class_say_who_resigned(client):
+@pytest.mark.parametrize("ending", [{"type": "resign"}, {"type": "draw", "offer": True}])
+def test_the_results_of_a_class_say_who_resigned_and_that_both_agreed(client, ending):
     opened = client.post("/api/classes", json={"preset": "king_of_the_hill"}).json()
     name = opened["class"]
     secrets = [
         client.post(f"/api/classes/{name}/pupils", json={"name": who}).json()["secret"] for who in ("Ada", "Ben")
     ]
     place = client.post(f"/api/classes/{name}/place", json={"secret": secrets[0]}).json()
-    with seat(client, place["table"], secrets[0]) as socket:
-        socket.send_json({"type": "resign"})
-        wait_for(socket, "event")
+    with seat(client, place["table"], secrets[0]) as first, seat(client, place["table"], secrets[1]) as second:
+        first.send_json(ending)
+        if ending["type"] == "draw":
+            second.send_json(ending)
+        wait_for(first, "event")
     text = client.post(f"/api/classes/{name}/results", json={"secret": opened["secret"]}).text
     (row,) = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    assert row["reasons"] in ("resigned (alpha)", "resigned (bravo)")
+    ada, ben = ("blue", "gold") if row["blue"] == "Ada" else ("gold", "blue")
+    expected = (f"resigned ({ada})", ben) if ending["type"] == "resign" else ("agreed", "draw")
+    assert (row["reasons"], row["winner"], row[ben]) == (*expected, "Ben")
     assert client.get(row["replay"].removeprefix("http://testserver")).status_code == 200
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geo_patrol.base.errors import printable
-from geo_patrol.web.names import name_key, read_name
+from geo_patrol.web.names import in_colors, name_key, player_name, read_name, versus
 from geo_patrol.web.protocol import ProtocolError
 
 PERSIAN = "می\u200cخواهم"
@@ -102,3 +102,16 @@ def test_other_names_are_not(one, other):
 @pytest.mark.parametrize("name", ["R\u200dandom", "rаndom", "Random\u3164", "search\uff1a2s", "ran dom"])
 def test_no_spelling_passes_for_an_agent(name):
     assert read_name(name).endswith(" (guest)")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("level:sputnik", "Sputnik"), ("games/bad.py:Bad", "Bad"), ("policy:base", "policy:base"), ("Ada: L.", "Ada: L.")],
+)
+def test_levels_and_classes_in_files_are_called_by_their_names_alone(name, shown):
+    assert player_name(name) == shown
+    assert versus([name, "raider"]) == f"{shown} (blue) against raider (gold)"
+
+
+def test_sides_are_blue_and_gold_in_texts_of_pages():
+    assert in_colors("alpha 3; bravo 4: alphabet") == "blue 3; gold 4: alphabet"

@@ -176,7 +176,6 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
     from itertools import islice
 
     from geo_patrol.replays import read_replay
-    from geo_patrol.replays.files import game_title
     from geo_patrol.web.replay_page import MAX_GAMES, replay_page
 
     rest = iter(reader) if number is None else iter([read_replay(reader, number)])
@@ -186,7 +185,7 @@ def _write_page(reader: "ReplayReader", number: int | None, path: Path) -> bool:
         for replay in islice(rest, MAX_GAMES):
             timeline, is_right = _timeline(replay)
             are_right.append(is_right)
-            yield game_title(replay), timeline
+            yield f"game {replay.number}", timeline
 
     with output_stream(str(path)) as stream:
         stream.write(replay_page(games(), reader.path.name))

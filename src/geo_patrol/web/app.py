@@ -430,10 +430,9 @@ class Server:
         site = requests.client_site(request)
         self._limits.take("requests", site)
         table = await self._finished(request)
-        title = f"{table.saved.title}: {table.names.alpha} (alpha) against {table.names.bravo} (bravo)"
         timeline = table.live.timeline
         timeline.names = (table.names.alpha, table.names.bravo)  # of the people too
-        content = await self._slow.run(site, lambda: replay_page([(title, timeline)], title))
+        content = await self._slow.run(site, lambda: replay_page([(table.saved.title, timeline)], table.saved.title))
         headers = {"content-disposition": f'attachment; filename="{table.id}.html"'}  # its script is inline
         return Response(content, media_type="text/html", headers=headers)
 

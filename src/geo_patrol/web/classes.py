@@ -22,7 +22,7 @@ from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.game.notation import PhaseName
 from geo_patrol.game.position import SavedData
-from geo_patrol.web.names import name_key, read_name
+from geo_patrol.web.names import COLORS, in_colors, name_key, player_name, read_name
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.requests import (
     Arrival,
@@ -135,7 +135,7 @@ _LETTERS, _CODE_LENGTH = "BCDFGHJKLMNPQRSTVWXYZ23456789", 6
 _MAX_ADDRESS = 300
 """Characters of an address that a QR code holds; more would be too fine for a projector."""
 _COLUMNS = (
-    *("game", "alpha", "alpha_is", "bravo", "bravo_is", "alpha_score", "bravo_score"),
+    *("game", "blue", "blue_is", "gold", "gold_is", "blue_score", "gold_score"),
     *("winner", "reasons", "turns", "over", "replay"),
 )
 
@@ -512,7 +512,7 @@ class Classroom(Stored[SavedClass]):
                 self.saved.pupils[other].is_waiting = True
 
     def results(self, address: str) -> str:
-        """Return a row for each game as CSV.
+        """Return a row for each game as CSV, with the words of the page: blue is alpha, gold is bravo.
 
         Args:
             address: address of the server, for links to replays.
@@ -520,11 +520,11 @@ class Classroom(Stored[SavedClass]):
         rows = []
         for number, game in enumerate(self._games(), start=1):
             kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
-            alpha, bravo = self._names(game)
-            players = (alpha, next(kinds), bravo, next(kinds))
-            winner = "" if not game.is_over else game.winner or "draw"
+            blue, gold = map(player_name, self._names(game))
+            players = (blue, next(kinds), gold, next(kinds))
+            winner = "" if not game.is_over else "draw" if game.winner is None else COLORS[game.winner]
             replay = f"{address}replays/{game.table}.jsonl.gz" if game.is_over else ""
-            reasons = "ended by the teacher" if game.is_stopped else ", ".join(game.reasons)
+            reasons = "ended by the teacher" if game.is_stopped else in_colors(", ".join(game.reasons))
             rows.append(
                 (number, *players, *(game.scores or ("", "")), winner, reasons, game.turn, game.is_over, replay)
             )

@@ -152,7 +152,7 @@ class HintRoutes:
     async def _hint(self, request: Request) -> Response:
         table, side, asked = await self._read(request)
         if _has_ordered(table, side):
-            raise ProtocolError("too_late", f"{side} has nothing to order now")
+            raise ProtocolError("too_late", "you have nothing to order now")
         if not table.saved.hints:
             raise ProtocolError("no_seat", "there are no hints at this table")
         game, num_events = table.game.seen_by(side), table.num_events

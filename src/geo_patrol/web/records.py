@@ -51,6 +51,7 @@ from geo_patrol.scenes.satellites import (
     styles_of,
     token_shape,
 )
+from geo_patrol.web.names import in_colors
 from geo_patrol.web.protocol import Screen
 
 SIZE = 720
@@ -327,13 +328,14 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
         ``unseen_sectors`` does where enemies are hidden; ``rules`` in words; ``winScore`` of each side and ``turnLimit``.
     """
     game = timeline[0]
+    tabs = aim_tab(game), costs_tab(game)
     return {
         "size": SIZE,
         "board": encoder.board(),
         "turning": encoder.board(is_turning=True),
         "sectors": encoder.sectors(),
         "unseen": encoder.unseen_sectors() if game.config.hides_enemies else {},
-        "rules": [aim_tab(game), costs_tab(game)],
+        "rules": [(title, [tuple(map(in_colors, line)) for line in lines]) for title, lines in tabs],
         "winScore": [game.config.side(side).points.win for side in SIDES],
         "turnLimit": game.config.turn_limit,
     }

@@ -12,8 +12,9 @@ from string import Template
 from geo_patrol.drawing.shapes import Color
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.replays import Replay
-from geo_patrol.replays.files import game_title, replay_timeline
+from geo_patrol.replays.files import replay_timeline
 from geo_patrol.scenes import theme
+from geo_patrol.web.names import COLORS, versus
 from geo_patrol.web.records import game_record
 
 MAX_GAMES = 100
@@ -38,11 +39,12 @@ def replay_page(games: Iterable[tuple[str, Timeline]], title: str) -> str:
     """Return a page that plays games.
 
     Args:
-        games: the title and the timeline of each, at most 100; consumed one by one.
+        games: what each is called, and its timeline, which knows who plays; at most 100, consumed one by one.
         title: title of the page, where it has several games.
     """
     options, records, name = [], [], title
-    for number, (name, timeline) in enumerate(games):
+    for number, (called, timeline) in enumerate(games):
+        name = f"{called}: {versus(timeline.names)}" if any(timeline.names) else called
         entry = f"{name}, {_result(timeline)}"
         options.append(f'<option value="{number}">{html.escape(entry)}</option>')
         for kind, is_narrow in (("game", False), ("narrow", True)):
@@ -68,13 +70,13 @@ def _result(timeline: Timeline) -> str:
     turn = timeline[-1].turn
     if not timeline.is_complete:
         return f"not over in turn {turn}"
-    return f"draw in turn {turn}" if timeline.winner is None else f"{timeline.winner} wins in turn {turn}"
+    return f"draw in turn {turn}" if timeline.winner is None else f"{COLORS[timeline.winner]} wins in turn {turn}"
 
 
 def replay_frame(replay: Replay) -> str:
     """Return an HTML element with the page of one recorded game, for notebooks."""
     timeline, _ = replay_timeline(replay)
-    page = replay_page([(game_title(replay), timeline)], game_title(replay))
+    page = replay_page([(f"game {replay.number}", timeline)], f"game {replay.number}")
     return f'<iframe srcdoc="{html.escape(page)}" title="A recorded game" style="{_FRAME_STYLE}"></iframe>'
 
 

@@ -442,7 +442,7 @@ class Table(Stored[SavedTable]):
         """
         seat = self.saved.seat(side)
         if seat.kind != "open":
-            raise protocol.ProtocolError("no_seat", f"the seat of {side} is taken")
+            raise protocol.ProtocolError("no_seat", "this seat is taken")
         secret = seat.take()
         self.save()
         return secret

@@ -1,5 +1,5 @@
 import { drawShape, NARROW } from "./scene.js";
-import { capitalized, Cast, create, DEEDS, DIRECTIONS, fleetTokens, MOVES, oddsText, roundsText, short, SIDES, svgElement } from "./words.js";
+import { capitalized, Cast, create, DEEDS, DIRECTIONS, fleetTokens, MOVES, oddsText, roundsText, say, short, SIDES, svgElement } from "./words.js";
 
 const FINGER = 22; // pixels around a finger or pointer within which a satellite is meant
 const TOUCH = 20; // pixels around a satellite that are its own where fingers choose: two that share them are told apart in a menu
@@ -259,8 +259,7 @@ export class OrderPanel {
     if (moves.length > 0) {
       const ways = moves.map((one) => {
         const word = capitalized(MOVES[one.action]);
-        const cost = [`to ${one.sector}, −${one.cost}`, create("span", { class: "wide" }, " fuel")];
-        return this.#way(one, word, cost, `${word} to sector ${one.sector}, ${one.cost} fuel`);
+        return this.#way(one, word, `to ${one.sector}, −${one.cost} fuel`, `${word} to sector ${one.sector}, ${one.cost} fuel`);
       });
       form.append(create("div", { class: "moves" }, ...ways));
       form.append(create("p", { class: "soft wide" }, `${DIRECTIONS} Satellites further in overtake.`));
@@ -286,7 +285,7 @@ export class OrderPanel {
   #way(option, text, cost, label) {
     const input = create("input", { type: "radio", name: "order", "aria-label": label });
     input.option = option;
-    return create("label", { class: "way pick" }, input, text, ...(cost ? [create("small", {}, ...[cost].flat())] : []));
+    return create("label", { class: "way pick" }, input, text, ...(cost ? [create("small", {}, cost)] : []));
   }
 
   /** Lists the planned orders as buttons that take them back; a focus goes on to the next one. */
@@ -303,8 +302,7 @@ export class OrderPanel {
       return create("li", {}, chip);
     });
     chips.replaceChildren(...all);
-    const fuel = cost ? [create("span", { class: "wide" }, `, −${cost} fuel`)] : [];
-    this.sofar.querySelector("h2").replaceChildren(...(this.choices === null ? [] : [`Ordered: ${this.pending.size}`, ...fuel]));
+    say(this.sofar.querySelector("h2"), this.choices === null ? "" : `Ordered: ${this.pending.size}${cost ? `, −${cost} fuel` : ""}`);
     if (focused >= 0) (chips.children[Math.min(focused, all.length - 1)]?.firstChild ?? this.yours.querySelector(":checked"))?.focus();
   }
 

@@ -1,6 +1,6 @@
 import { Controls, drawScores, Playback, REDUCED_MOTION, SPEEDS, turnScores } from "./playback.js";
 import { NARROW } from "./scene.js";
-import { Cast, COLORS, create, drawCards, fleetTokens, lossText, phaseText, rulesOf, say, SIDES, verdict } from "./words.js";
+import { Cast, create, drawCards, fleetTokens, lossText, phaseText, rulesOf, say, SIDES, verdict } from "./words.js";
 
 /** Returns a game's record, which the page holds compressed, twice: phones get larger satellites, in stacks where needed. */
 async function readGame(index) {
@@ -49,7 +49,7 @@ class Player {
     const scores = SIDES.map((side, i) => create("span", { class: `who ${side}` }, create("span", {}, cast.name(side)), " ", create("b", { class: "num" }, String(shown.score[i]))));
     find("score").replaceChildren(...scores);
     SIDES.forEach((side, i) => {
-      say(find(`${side}-title`), `${cast.names[i]} (${COLORS[side]}): fuel, and ● for a round`);
+      say(find(`${side}-title`), `${cast.colored(side)}: fuel, and ● for a round`);
       find(side).replaceChildren(...fleetTokens(shown.fleets[i]).map(({ classes, label, parts }) => create("li", { class: classes }, create("span", { class: "sr" }, label), ...parts)));
     });
     find("cards").replaceChildren(...(shown.outcomes.length && shown.engaged ? drawCards(shown, cast) : []));

@@ -737,7 +737,7 @@ class TablePage {
     const enemy = SIDES[1 - own];
     const [, sector, , , , state] = fleets[own][0];
     const { winScore } = this.playback.record;
-    if (this.lines[0].side === null) return say(this.aim, `${this.backText === null ? "" : `${this.backText} `}${this.state?.paused && this.ending === null ? "Paused. " : ""}${cast.name("alpha")} (blue) against ${cast.name("bravo")} (gold)`);
+    if (this.lines[0].side === null) return say(this.aim, `${this.backText === null ? "" : `${this.backText} `}${this.state?.paused && this.ending === null ? "Paused. " : ""}${cast.colored("alpha")} against ${cast.colored("bravo")}`);
     const keep = state !== "" ? "Your HVA is lost" : sector === goals[own] ? `Keep your HVA (High Value Asset) in sector ${goals[own]}` : `Bring your HVA (High Value Asset) to sector ${goals[own]}`;
     if (this.isEndTold) return say(this.aim, "The game is over.");
     say(this.aim, `${keep}, hit ${cast.owner(enemy)}. ${winScore[own]} points win.`);

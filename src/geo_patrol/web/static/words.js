@@ -44,9 +44,9 @@ function satelliteText(name) {
   return name === "HVA" ? name : `Patrol ${short(name)}`;
 }
 
-/** Returns how an agent or a person is called: levels by their names alone. */
+/** Returns how an agent or a person is called: levels, and classes in files, by their names alone. */
 export function playerName(name) {
-  return name.startsWith("level:") ? capitalized(name.slice(6)) : name;
+  return name.startsWith("level:") ? capitalized(name.slice(6)) : name.replace(/^[^:]*\.py:(?=.)/, "");
 }
 
 /** Returns words with commas, and "and" before the last one. */
@@ -74,7 +74,13 @@ export class Cast {
   constructor(names, you) {
     const known = names.map((name, i) => (name === "person" ? capitalized(COLORS[SIDES[i]]) : playerName(name))); // who gave no name
     Object.assign(this, { names: known, you });
-    if (this.names[0] === this.names[1]) this.names = SIDES.map((side, i) => `${this.names[i]} (${COLORS[side]})`);
+    if (this.names[0] === this.names[1]) this.names = SIDES.map((side) => this.colored(side));
+  }
+
+  /** Returns a name with the color of its side, which some names say. */
+  colored(side) {
+    const name = this.names[SIDES.indexOf(side)];
+    return new RegExp(`\\b${COLORS[side]}\\b`, "i").test(name) ? name : `${name} (${COLORS[side]})`;
   }
 
   is(side) {
