@@ -36,7 +36,7 @@ test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 $(TRAINING)/installed: pyproject.toml
 	$(PYTHON) -m venv $(TRAINING)
 	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train]" tensorboard onnxscript
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dev,train]" tensorboard onnxscript array-api-compat
 	touch $@
 
 $(VENV)/browser: $(VENV)/dev
