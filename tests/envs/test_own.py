@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from geo_patrol import (
+    AgentError,
     Games,
     Observation,
     Reward,
     geo_patrol_satellites_v0,
     geo_patrol_v0,
+    make_agent,
     make_vec,
     observation_names,
+    play_out,
 )
+from geo_patrol.agents.isolation.agent import make_match_agent
 from geo_patrol.envs.single import SoloGeoPatrol
 
 HIDDEN = "geo_patrol_hidden"
@@ -166,6 +170,18 @@ def test_what_a_function_does_not_write_is_zero():
         observations, *_ = envs.step(envs.sample_actions())
 
 
+def write_patrol_fuel(game, rules, side, out):
+    out[0] = rules.initial_fuel[side, 1]
+
+
+def test_rules_are_those_of_the_game():
+    own = Observation(write_patrol_fuel, 1, low=0, high=10_000)
+    envs = make_vec("generalization/train", 8, observation=own, opponent="random", seats="bravo")
+    observations, infos = envs.reset(seed=0)
+    assert observations[:, 0].tolist() == infos["sampled"]["bravo.patrols.fuel"].tolist()
+    assert len(set(observations[:, 0])) > 2
+
+
 def test_names_and_bounds():
     own = Observation(write_half, 2, low=[0, -1.5], high=2, names=("here", "there"))
     assert observation_names(own) == ["here", "there"]
@@ -312,6 +328,99 @@ def test_wrappers_of_gymnasium():
     for _ in range(5):
         *_, infos = wrapped.step(envs.sample_actions())
     assert infos["episode"]["r"] == pytest.approx(infos["finished_episode"]["return"])
+
+
+# Agents
+
+SEEN = []
+
+
+class Learned:
+    """An agent that remembers what it has seen, and moves all satellites that can."""
+
+    name, observation, stateless = "learned", COMPILED, True
+
+    def reset(self, new_games): ...
+
+    def act(self, observations, action_masks, generator):
+        SEEN.append(observations)
+        orders = action_masks[..., 1:5].argmax(2) + 1
+        return np.where(observations[:, :11] > 0, orders, 0)
+
+
+class OfGames(Learned):
+    observation = OF_GAMES
+
+
+@pytest.mark.parametrize("config", ["case1", HIDDEN])
+def test_agents_have_observations_of_their_own(config):
+    games = Games(config, 4, seed=1)
+    SEEN.clear()
+    play_out(games, Learned(), OfGames(), max_phases=9)
+    again = Games(config, 4, seed=1)
+    for alpha, bravo in zip(SEEN[::2], SEEN[1::2], strict=True):
+        expected = known(again)
+        assert np.array_equal(alpha, expected[:, 0])
+        assert np.array_equal(bravo, expected[:, 1])
+        masks = again.action_masks()
+        both = [Learned().act(expected[:, side], masks[:, side], None) for side in range(2)]
+        again.step(np.stack(both, axis=1))
+    assert again.position_keys() == games.position_keys()
+
+
+@pytest.mark.parametrize("agent", [Learned(), OfGames()], ids=["compiled", "of games"])
+def test_opponents_have_observations_of_their_own(agent):
+    envs = make_vec(HIDDEN, 6, opponent=agent, seats="alternate", observation=Observation(write_half, 1, low=0, high=1))
+    solo = SoloGeoPatrol(HIDDEN, opponent=agent)
+    _, infos = envs.reset(seed=0)
+    solo.reset(seed=0)
+    for _ in range(6):
+        SEEN.clear()
+        seats, before = infos["seat"], envs.games()
+        actions = envs.sample_actions()
+        *_, infos = envs.step(actions)
+        solo.step(actions[0])
+        in_all, in_one = SEEN
+        assert np.array_equal(in_all, known(before)[np.arange(6), 1 - seats])
+        assert np.array_equal(in_one, in_all[:1])
+
+
+BOT = """
+import numpy as np
+from geo_patrol import Observation
+
+def ammo(game, rules, side, out):
+    out[0] = 100 * side + game.ammo[1 - side, INDEX]
+
+class Bot:
+    name, observation, stateless = "bot", Observation(ammo, 1, low=0, high=1000), True
+    def reset(self, new_games): ...
+    def act(self, observations, masks, generator):
+        assert observations.shape == (len(masks), 1) and set(observations[:, 0]) <= {3, 103}
+        return np.zeros(masks.shape[:2], np.int64)
+"""
+
+
+@pytest.mark.parametrize("make", [make_agent, make_match_agent], ids=["here", "in a process of its own"])
+def test_agents_of_files(make, tmp_path):
+    overrides = {"alpha.patrols.ammo": 3, "bravo.patrols.ammo": 3}
+    (tmp_path / "good.py").write_text(BOT.replace("INDEX", "1"))
+    (tmp_path / "bad.py").write_text(BOT.replace("INDEX", "11"))
+    games = Games("case1", 4, seed=0, overrides=overrides)
+    play_out(games, make(f"{tmp_path}/good.py:Bot"), make(f"{tmp_path}/good.py:Bot"), max_phases=3)
+    assert games.turn.tolist() == [2] * 4
+    with pytest.raises(AgentError, match=r"agent '.*': observation raised IndexError: index is out of bounds"):
+        play_out(games, make(f"{tmp_path}/bad.py:Bot"), "idle")
+
+
+def test_an_opponent_whose_observation_fails():
+    class Failing(Learned):
+        observation = Observation(beyond, 2, low=0, high=1)
+
+    for env in (make_vec("case1", 2, opponent=Failing()), SoloGeoPatrol("case1", opponent=Failing())):
+        env.reset(seed=0)
+        with pytest.raises(AgentError, match="agent 'learned': observation raised IndexError: index is out of bounds"):
+            env.step(env.action_space.sample() * 0)
 
 
 # Errors

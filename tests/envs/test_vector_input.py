@@ -51,7 +51,10 @@ ARGUMENTS = [
     ({"opponent": 3}, "opponent must be an agent's name or an Agent, got 3"),
     ({"opponent": NoAgent}, "opponent must be an agent's name or an Agent"),
     ({"opponent": RandomAgent}, "must be an agent's name or an Agent"),
-    ({"opponent": OddEncoding()}, "agent 'random' has observation = 'pixels': it must be 'onehot' or 'tokens'"),
+    (
+        {"opponent": OddEncoding()},
+        "agent 'random': observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got 'pixels'",
+    ),
     ({"opponent": []}, "opponent must have at least one opponent with a positive weight, got []"),
     ({"opponent": {"random": 0}}, "must have at least one opponent with a positive weight"),
     ({"opponent": {"random": -1}}, "opponent 'random': weight must be a finite number of at least 0, got -1"),

@@ -11,6 +11,7 @@ from geo_patrol.agents.protocol import (
     Agent,
     compute_actions,
     copy_games,
+    errors_of,
     is_stateless,
     reset_agent,
     takes_keys,
@@ -20,6 +21,7 @@ from geo_patrol.base.arguments import check_limit
 from geo_patrol.base.errors import AgentError
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine import rng, steps
+from geo_patrol.engine.own import Observation
 from geo_patrol.engine.state import NUM_SIDES, SATELLITES
 from geo_patrol.game.game import Games, make_outputs
 
@@ -79,6 +81,9 @@ class AgentPair:
         agent, name, n = player.agent, player.name, len(self._games)
         outputs = self._outputs[agent.observation]
         both_sides = outputs.tokens if agent.observation == "tokens" else outputs.onehot
+        if isinstance(agent.observation, Observation):
+            with errors_of(name, "observation"):
+                both_sides = self._games.observe(agent.observation)
         observations = both_sides.reshape(n, NUM_SIDES, -1)[:, player.side].copy()
         masks = outputs.masks.reshape(n, NUM_SIDES, *outputs.masks.shape[1:])[:, player.side].copy()
         randomness = player.generator or rng.next_keys(self._games.state.choices["stream"])

@@ -6,7 +6,8 @@ that, otherwise by ``act``.
 
 import itertools
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -17,7 +18,8 @@ from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.scripted.script import sample_keys
 from geo_patrol.base.errors import AgentError, show
 from geo_patrol.base.sides import SIDES
-from geo_patrol.engine.observe import ENCODINGS, Encoding
+from geo_patrol.engine.observe import Encoding, check_observation
+from geo_patrol.engine.own import Observation
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.game.game import Game, Games
 
@@ -33,8 +35,10 @@ class Agent(Protocol):
 
     name: str
     """Its name in tables."""
-    observation: Encoding
-    """The encoding of the observations that ``act`` receives."""
+
+    @property
+    def observation(self) -> Encoding | Observation:
+        """What ``act`` receives of a position: an attribute, the name of an encoding or an ``Observation``."""
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Discard the state kept for games that are over.
@@ -252,9 +256,10 @@ def check_agent(agent: Any, what: str) -> Agent:
                 "NetworkAgent('my network', TorchNetwork(module)), both from geo_patrol.agents.networks"
             )
         raise ValueError(f"{what} must be an agent's name or an Agent, got {show(agent)}")
-    if agent.observation not in ENCODINGS:
-        known = " or ".join(map(repr, ENCODINGS))
-        raise ValueError(f"{what}: agent {agent.name!r} has observation = {agent.observation!r}: it must be {known}")
+    try:
+        check_observation(agent.observation)
+    except ValueError as error:
+        raise ValueError(f"{what}: agent {agent.name!r}: {error}") from None
     return agent
 
 
@@ -342,8 +347,15 @@ def reset_agent(agent: Agent, name: str, new_games: NDArray[np.bool_]) -> None:
 
 
 def _call(agent: Agent, name: str, method: str, *arguments: Any) -> Any:
-    try:
+    with errors_of(name, method):
         return getattr(agent, method)(*arguments)
+
+
+@contextmanager
+def errors_of(name: str, method: str) -> Iterator[None]:
+    """Turn what the code of an agent raises in the block into an ``AgentError``."""
+    try:
+        yield
     except AgentError:  # raised by a worker process, complete with the agent's name
         raise
     except Exception as error:

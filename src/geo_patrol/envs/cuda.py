@@ -108,7 +108,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self.single_observation_space = self._host.single_observation_space
         self.single_action_space, self.action_space = self._host.single_action_space, self._host.action_space
         self._players: dict[int, tuple[Agent, _TensorPlayer | DeviceScript]] = {}
-        self._views: dict[Encoding, DeviceOutputs] = {}
+        self._views: dict[Encoding | Observation, DeviceOutputs] = {}
         vector = self.single_observation_space
         if isinstance(vector, spaces.Dict):
             vector = vector["observation"]
@@ -170,11 +170,13 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         for index, agent, name in table.players(indices[indices >= 0]):
             known = self._players.get(index)
             players[index] = known if known is not None and known[0] is agent else (agent, self._player(agent, name))
-            if agent.observation not in self._views:
+            encoding = agent.observation
+            if isinstance(encoding, Observation):
+                raise ValueError(f"opponent {show(name)} cannot play on a GPU: it has an observation of its own")
+            if encoding not in self._views:
                 outer_ring, hides_enemies = self.config.board.outer_ring, self.config.hides_enemies
-                size = observation_size(agent.observation, outer_ring, hides_enemies=hides_enemies)
-                view = DeviceOutputs(self.num_games, self.device, agent.observation, size, masks=True)
-                self._views[agent.observation] = view
+                size = observation_size(encoding, outer_ring, hides_enemies=hides_enemies)
+                self._views[encoding] = DeviceOutputs(self.num_games, self.device, encoding, size, masks=True)
         self._players = players
         self._opponents = upload_arrays(table.choices, self.device)
 

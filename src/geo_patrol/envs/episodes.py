@@ -369,13 +369,15 @@ class Episodes:
         self.describe(Outputs(results, statistics, sampled, _NO_MASKS, _NO_ONEHOT, _NO_TOKENS), selected)
         return sampled
 
-    def observe_opponents(self, encoding: Encoding) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    def observe_opponents(self, encoding: Encoding | Observation) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Return observations, (n, size), and action masks, (n, 11, 28), of the side opposite to each game's seat."""
         outer_ring, hides_enemies = self.games.config.board.outer_ring, self.games.hides_enemies
         outputs = make_outputs(len(self), encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
         self._write(steps.OBSERVE, self._all, EpisodeState(self.records, settings), outputs)
+        if isinstance(encoding, Observation):
+            return self.games.observe(encoding)[np.arange(len(self)), 1 - self.records["seat"]], outputs.masks
         return outputs.onehot if encoding == "onehot" else outputs.tokens, outputs.masks
 
     def save(self, sampled: NDArray[np.int64] | None) -> dict[str, Any]:

@@ -167,7 +167,11 @@ class OpponentTable:
         if not (self.choices.kinds == steps.EXTERNAL).any():
             return
         players = self.players(episodes.records["opponent"])
-        views = {encoding: episodes.observe_opponents(encoding) for encoding in {p.agent.observation for p in players}}
+        views: dict[Encoding | Observation, tuple[NDArray[Any], NDArray[np.int8]]] = {}
+        for _, agent, name in players:
+            if agent.observation not in views:
+                with protocol.errors_of(name, "observation"):
+                    views[agent.observation] = episodes.observe_opponents(agent.observation)
         seeded = [player for player in players if protocol.takes_keys(player.agent)]
         for player in players:
             if not protocol.takes_keys(player.agent):
@@ -213,7 +217,7 @@ class OpponentTable:
         episodes: Episodes,
         shard: NDArray[np.int64],
         players: list[OpponentAgent],
-        views: dict[Encoding, tuple[NDArray[Any], NDArray[np.int8]]],
+        views: dict[Encoding | Observation, tuple[NDArray[Any], NDArray[np.int8]]],
     ) -> None:
         """Get the actions of those opponents of a shard's games that take keys."""
         for opponent, agent, name in players:

@@ -9,7 +9,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
 from geo_patrol.agents import Agent
-from geo_patrol.agents.protocol import compute_actions, reset_agent, takes_keys
+from geo_patrol.agents.protocol import compute_actions, errors_of, reset_agent, takes_keys
 from geo_patrol.base.arguments import check_choice, check_names, check_seed
 from geo_patrol.base.errors import RecordingError
 from geo_patrol.base.sides import SIDES
@@ -177,7 +177,8 @@ class SoloGeoPatrol(GameEnvironment, gymnasium.Env[Any, NDArray[np.int64]], EzPi
     def _ask_opponent(self) -> None:
         """Write the actions of an opponent that the engine does not play."""
         records, opponent, name = self.episodes.records, self.opponent, self._table.names[self._opponent]
-        observations, masks = self.episodes.observe_opponents(opponent.observation)
+        with errors_of(opponent.name, "observation"):
+            observations, masks = self.episodes.observe_opponents(opponent.observation)
         randomness: np.random.Generator | NDArray[np.uint64] = self.np_random
         if takes_keys(opponent):
             randomness = rng.next_keys(records["opponent_stream"].copy())  # the step advances the stream itself

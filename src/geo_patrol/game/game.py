@@ -69,13 +69,13 @@ _NO_OUTPUTS = Outputs(
 
 def make_outputs(
     rows: int,
-    encoding: Encoding | None = None,
+    encoding: Encoding | Observation | None = None,
     outer_ring: int = 1,
     *,
     hides_enemies: bool = False,
     masks: bool = False,
 ) -> Outputs:
-    """Allocate arrays for observations and masks, uninitialized."""
+    """Allocate arrays for observations and masks, uninitialized; the engine does not write observations of users' own."""
     outputs = _NO_OUTPUTS
     size = 0 if encoding is None else observation_size(encoding, outer_ring, hides_enemies=hides_enemies)
     if masks:

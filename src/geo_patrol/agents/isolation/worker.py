@@ -14,10 +14,14 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from geo_patrol.agents.protocol import Agent, call_planner, compute_actions, is_planner, reset_agent
+import numpy as np
+
+from geo_patrol.agents.protocol import Agent, call_planner, compute_actions, errors_of, is_planner, reset_agent
 from geo_patrol.agents.registry import make_agent
 from geo_patrol.base.errors import AgentError
 from geo_patrol.engine.observe import Encoding
+from geo_patrol.engine.own import Observation
+from geo_patrol.game.game import Games
 from geo_patrol.game.position import SavedData, SavedGenerator
 
 LENGTH = struct.Struct("!Q")
@@ -82,11 +86,19 @@ def _answer(name: str, agent: Any, method: str, *arguments: Any) -> tuple[Agent,
     """Do what a request says; return the agent, and what to reply."""
     if method == "make":
         agent = make_agent(name)
+        if isinstance(agent.observation, Observation):  # a function, which stays here: it is given the games
+            return agent, Reply(observation="tokens", plans=True)
         return agent, Reply(observation=agent.observation, plans=is_planner(agent))
     if method == "reset":
         reset_agent(agent, name, *arguments)
         return agent, Reply()
-    actions = (call_planner if method == "plan" else compute_actions)(agent, name, *arguments)
+    plans = method == "plan" and is_planner(agent)
+    if isinstance(agent.observation, Observation):
+        games, sides, _, *others = arguments
+        with errors_of(name, "observation"):
+            seen = Games.from_games(games).observe(agent.observation)[np.arange(len(games)), sides]
+        arguments = (games, sides, seen, *others) if plans else (seen, *others)
+    actions = (call_planner if plans else compute_actions)(agent, name, *arguments)
     state = SavedGenerator.model_validate(arguments[-1].bit_generator.state)
     return agent, Reply(orders=actions.tolist(), generator=state)
 
