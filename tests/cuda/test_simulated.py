@@ -239,6 +239,9 @@ def test_an_agent_of_tensors_as_an_opponent():
     device.reset()
     with pytest.raises(AgentError, match="agent 'other': act_tensors: actions must be integers"):
         device.step(device.sample_actions())
+    other.observation = OWN
+    with pytest.raises(ValueError, match="opponent 'other' cannot play on a GPU: it has an observation of its own"):
+        make_vec("case1", 4, opponent=other, device="cuda")
 
 
 @pytest.mark.skipif(ON_DEVICE, reason="there is a device")
