@@ -77,10 +77,20 @@ def test_moments_of_a_game_that_was_won_are_said_to_be_no_more_than_better_order
     hold, prograde = {"action": "hold"}, {"action": "prograde", "sector": 17}
     drawn = {"shapes": [], "symbols": {}}
     moment = {"index": 0, "satellite": "P1", "given": hold, "better": prograde, "before": 40, "after": 70, **drawn}
-    answer = {"done": 1, "total": 1, "chances": [40, 50], "moments": [moment], "luck": {"index": 1, "change": -16}}
+    answer = {
+        "done": 1,
+        "total": 1,
+        "chances": [40, 50],
+        "moments": [moment],
+        "best": {**moment, "better": hold | {"action": "guard"}},
+        "luck": {"index": 1, "change": -16},
+    }
     page.route("**/analysis/*", lambda route: route.fulfill(json=answer))
     page.click("#next")
     page.locator("#moments-title", has_text=title).wait_for()
+    page.locator("#best label", has_text="1 guards your HVA.").click()
+    assert page.text_content("#caption") == "Dashed: the best order."
+    assert page.text_content("#best-title") == "Your best order"
     assert "Luck in turn 1 cost 16 points, whatever the orders." in page.text_content("#about-curve")
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from geo_patrol import Game, Games, load_config, make_agent
 from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.game.notation import Order
 from geo_patrol.play.analysis import MOMENTS, analyse, chance_of
 from geo_patrol.play.live import LiveGame
 
@@ -58,8 +59,24 @@ def test_a_side_that_can_win_at_once_is_told_how():
     assert (moment.better.satellite, moment.better.target) == (1, 0)
     assert moment.after > 0.7 > moment.before
     assert last.chances[moment.position] == moment.before, "the curve and the moment tell the same"
+    assert last.best is None, "it gave no order"
     *_, hinted = analyse(live.timeline, "alpha", {moment.position: ()})
     assert hinted.moments == (), "a hint had proposed to do nothing"
+
+
+def test_a_side_that_won_is_told_its_best_order():
+    """Its Patrol shot the enemy HVA in the last turn; to hold would have drawn."""
+    position = Game("geo_patrol", seed=1).position.model_dump() | {"phase": "engagement"}
+    position["sector"][0][1] = position["sector"][1][0]
+    config = load_config("geo_patrol", {"turn_limit": 1, "both.odds.shoot": [1.0, 1.0]})
+    live = LiveGame(config, (None, make_agent("idle")), start=Game.from_position(position, config, seed=1))
+    live.play(((Order.parse("P1 shoot HVA"),), ()))
+    assert live.timeline.winner == "alpha"
+    *_, won = analyse(live.timeline, "alpha")
+    assert (won.best.position, str(won.best.better), won.best.given.action) == (0, "P1 shoot HVA", "noop")
+    assert won.best.after == 1.0 > won.best.before
+    *_, lost = analyse(live.timeline, "bravo")
+    assert lost.best is None
 
 
 def test_many_games_have_chances_at_once():

@@ -30,13 +30,13 @@ MOMENTS = 3
 
 
 class Moment(NamedTuple):
-    """A phase in which another order would have been better.
+    """A phase in which one of two orders of a satellite is better than the other.
 
     Attributes:
         position: index of the position in which the orders were given.
-        given: the order of the satellite; a noop holds.
-        better: the order that would have been better.
-        before: chance to win with the orders that were given.
+        given: the order of the satellite that is worse, a noop holds: where it was a mistake the one that was given.
+        better: the better one: the best that was given, or that would have been better than what was.
+        before: chance to win with the worse one.
         after: chance to win with the better one, the others unchanged.
     """
 
@@ -58,6 +58,8 @@ class Analysis(NamedTuple):
         moments: the phases that decided it, in order; empty until the analysis is complete.
         luck: index of the position after the engagement in which luck changed the chance most, and by how much; None if it
             did not change much.
+        best: the order that was given which was worth most, beside holding; None unless the side won, and where none was worth
+            much.
     """
 
     done: int
@@ -65,6 +67,7 @@ class Analysis(NamedTuple):
     chances: tuple[float, ...]
     moments: tuple[Moment, ...] = ()
     luck: tuple[int, float] | None = None
+    best: Moment | None = None
 
 
 def analyse(
@@ -84,16 +87,19 @@ def analyse(
     policy, rng = PolicyAgent(), np.random.default_rng(seed)
     phases = timeline.phases
     chances = tuple(chance_of(policy, list(timeline), side).tolist())
-    total = len(phases) + _CANDIDATES + 1
+    total = len(phases) + _CANDIDATES + 2
     yield Analysis(0, total, chances)
     found: list[tuple[float, int, Order, Order]] = []
+    merits: list[tuple[float, int, Order]] = []
     expected: list[float] = []
     for index, phase in enumerate(phases):
         orders, followed = phase.orders[SIDES.index(side)], (proposed or {}).get(index)
-        mean, best = _best_change(policy, timeline[index], side, orders, rng, followed)
+        mean, gain, merit = _changes(policy, timeline[index], side, orders, rng, followed)
         expected.append(mean)
-        if best is not None:
-            found.append((best[0], index, *best[1:]))
+        if gain is not None:
+            found.append((gain[0], index, *gain[1:]))
+        if merit is not None:
+            merits.append((merit[0], index, merit[1]))
         yield Analysis(index + 1, total, chances)
     moments, curve = [], list(chances)
     for step, (_, index, given, better) in enumerate(sorted(found, key=lambda one: -one[0])[:_CANDIDATES]):
@@ -110,7 +116,16 @@ def analyse(
     luck[[not phase.outcomes for phase in phases]] = 0.0  # elsewhere it is the other side's orders that surprise
     worst = int(np.abs(luck).argmax()) if len(luck) else 0
     told = (worst + 1, float(luck[worst])) if len(luck) and abs(luck[worst]) >= _MIN_LUCK else None
-    yield Analysis(total, total, tuple(curve), tuple(sorted(largest)), told)
+    yield Analysis(total - 1, total, tuple(curve))
+    best = None
+    if merits and timeline.winner == side:
+        _, index, order = max(merits, key=lambda one: one[0])
+        orders, held = phases[index].orders[SIDES.index(side)], Order(order.satellite, "noop")
+        before, after = (
+            _played_out(policy, timeline[index], side, one, rng) for one in (_changed(orders, held), orders)
+        )
+        best = Moment(index, held, order, before, after) if after - before >= _MIN_GAIN else None
+    yield Analysis(total, total, tuple(curve), tuple(sorted(largest)), told, best)
 
 
 def chance_of(policy: PolicyAgent, games: Sequence[Game] | Games, side: Side) -> NDArray[np.float64]:
@@ -124,17 +139,17 @@ def chance_of(policy: PolicyAgent, games: Sequence[Game] | Games, side: Side) ->
     return np.where(batch.is_over, certain, np.clip(estimate, 0.0, 1.0))
 
 
-def _best_change(
+def _changes(
     policy: PolicyAgent,
     game: Game,
     side: Side,
     orders: Sequence[Order],
     rng: np.random.Generator,
     proposed: Sequence[Order] | None = None,
-) -> tuple[float, tuple[float, Order, Order] | None]:
-    """Return the estimated chance with the orders given, and the gain of the best change of one, with both orders.
+) -> tuple[float, tuple[float, Order, Order] | None, tuple[float, Order] | None]:
+    """Return the estimated chance with the orders given, the best change of one, and the one that was worth most.
 
-    All changes meet the same enemy orders and the same luck, so that their differences are small errors. Orders that a
+    The best change is its gain, with both orders; an order is worth what it gains over holding. All changes meet the same enemy orders and the same luck, so that their differences are small errors. Orders that a
     hint proposed are not changed.
     """
     own = SIDES.index(side)
@@ -158,7 +173,11 @@ def _best_change(
     chances = chance_of(policy, games, side).reshape(len(changes), _SAMPLES).mean(axis=1)
     best = int(chances.argmax())
     change = changes[best]
-    return float(chances[0]), None if change is None else (float(chances[best] - chances[0]), *change)
+    gain = None if change is None else (float(chances[best] - chances[0]), *change)
+    held = [i for i, one in enumerate(changes) if one is not None and one[1].action == "noop"]
+    worst = min(held, key=lambda i: chances[i], default=0)
+    dropped = changes[worst]
+    return float(chances[0]), gain, None if dropped is None else (float(chances[0] - chances[worst]), dropped[0])
 
 
 def _played_out(

@@ -187,7 +187,7 @@ class HintRoutes:
             self._running.add(job := asyncio.create_task(self._analyse(key, table, site)))
             job.add_done_callback(self._running.discard)
         found = self._analyses.get(key)  # none any more if it was given up
-        nothing = {"done": 0, "total": 1, "chances": [], "moments": [], "luck": None, "failed": False}
+        nothing = {"done": 0, "total": 1, "chances": [], "moments": [], "best": None, "luck": None, "failed": False}
         return JSONResponse(nothing if found is None else nothing | found[screen])
 
     async def _analyse(self, key: tuple[str, Side], table: Table, site: str) -> None:

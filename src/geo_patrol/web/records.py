@@ -24,7 +24,7 @@ from geo_patrol.game.game import Game
 from geo_patrol.game.notation import Order, Outcome, Satellite, SatelliteId, read_orders, short_name
 from geo_patrol.game.timeline import Snapshot, Timeline
 from geo_patrol.play.advice import Hint
-from geo_patrol.play.analysis import Analysis
+from geo_patrol.play.analysis import Analysis, Moment
 from geo_patrol.play.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.play.order_entry import Option, OrderEntry, describe
 from geo_patrol.play.playback import MOVING_FRACTION, phase_seconds
@@ -456,33 +456,34 @@ def analysis_record(timeline: Timeline, side: Side, analysis: Analysis, layout: 
     Returns:
         ``done`` of ``total`` steps of the analysis; ``chances`` of the side in percent, by moment; ``moments``, each with its
         ``index``, the ``satellite``, the order ``given`` and the ``better`` one as options without areas, chances ``before``
-        and ``after``, and the ``shapes`` and ``symbols`` of the better order; ``luck``, the index of the moment that it led
+        and ``after``, and the ``shapes`` and ``symbols`` of the better order; ``best``, the same of the best order that was
+        given by the side that won (``given``: it holds), or None; ``luck``, the index of the moment that it led
         to and by how much it changed the chance, or None.
     """
-    moments = []
-    for moment in analysis.moments:
+
+    def record(moment: Moment) -> dict[str, Any]:
         game = timeline[moment.position]
         encoder = _ChoiceEncoder(game, side, layout)
         is_move = moment.better.action != "noop"
         shapes = hint_shapes(encoder.layout, encoder.anchors, encoder.entry, [moment.better] if is_move else [])
-        moments.append(
-            {
-                "index": moment.position,
-                "satellite": short_name(moment.given.satellite),
-                "given": _order_record(game, side, moment.given),
-                "better": _order_record(game, side, moment.better),
-                "before": round(100 * moment.before),
-                "after": round(100 * moment.after),
-                "shapes": encoder.encode(shapes),
-                "symbols": encoder.symbols,
-            }
-        )
+        return {
+            "index": moment.position,
+            "satellite": short_name(moment.given.satellite),
+            "given": _order_record(game, side, moment.given),
+            "better": _order_record(game, side, moment.better),
+            "before": round(100 * moment.before),
+            "after": round(100 * moment.after),
+            "shapes": encoder.encode(shapes),
+            "symbols": encoder.symbols,
+        }
+
     luck = analysis.luck and {"index": analysis.luck[0], "change": round(100 * analysis.luck[1])}
     return {
         "done": analysis.done,
         "total": analysis.total,
         "chances": [round(100 * chance) for chance in analysis.chances],
-        "moments": moments,
+        "moments": [record(moment) for moment in analysis.moments],
+        "best": None if analysis.best is None else record(analysis.best),
         "luck": luck,
     }
 

@@ -24,7 +24,7 @@ class AfterPage {
     byId("page-file").href = `/replays/${table}.html`;
     byId("replay-file").href = `/replays/${table}.jsonl.gz`;
     byId("practise").addEventListener("click", ({ target }) => start(target, () => this.#practise(), this.notice));
-    byId("list").addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
+    for (const id of ["list", "best"]) byId(id).addEventListener("change", ({ target }) => this.#choose(Number(target.value)));
   }
 
   #connect() {
@@ -142,28 +142,38 @@ class AfterPage {
   }
 
   #listMoments(side) {
-    const { moments } = this.analysis;
+    const { moments, best } = this.analysis;
     const title = this.last.winner === side ? `Where ${side === this.side ? "you" : this.cast.name(side)} could have done better` : `${COUNTS[moments.length]} moment${moments.length > 1 ? "s" : ""} that decided it`;
     say(byId("moments-title"), moments.length ? title : "No single other order would have changed much.");
     byId("moments-title").hidden = false;
-    const items = moments.map((one, i) => {
-      const { turn, phase } = this.playback.record.moments[one.index];
-      const name = one.satellite === "HVA" ? `${capitalized(this.cast.owner(side))} HVA` : short(one.satellite);
-      const better = one.better.action === "hold" ? "holds" : orderText(one.better);
-      const given = one.given.action === "hold" ? (phase === "movement" ? "held" : "did nothing") : orderText(one.given);
-      const text = create("span", {}, create("span", { class: "soft" }, `Turn ${turn}, ${phase}`), create("br"), `${name} ${given}. `, create("b", {}, `Better: ${short(one.satellite)} ${better}.`));
-      const input = create("input", { type: "radio", name: "moment", value: i, "aria-label": `${i + 1}: turn ${turn}, ${phase}: ${name} ${given}. Better: ${name} ${better}. ${one.before} to ${one.after}%` });
-      return create("label", { class: "moment pick" }, input, create("b", {}, String(i + 1)), text, create("span", { class: "gain num" }, `${one.before} → ${one.after}%`));
-    });
-    byId("list").replaceChildren(...items);
-    this.isOwn = side === this.side;
+    byId("list").replaceChildren(...moments.map((one, i) => this.#item(one, side, i, String(i + 1))));
+    say(byId("best-title"), `${capitalized(this.cast.owner(side))} best order`);
+    byId("best-title").hidden = best === null;
+    byId("best").replaceChildren(...(best === null ? [] : [this.#item(best, side, moments.length, "✓")]));
+  }
+
+  /** Returns an order that would have been better, or the best one that was given, as what shows it. */
+  #item(one, side, value, mark) {
+    const { turn, phase } = this.playback.record.moments[one.index];
+    const name = one.satellite === "HVA" ? `${capitalized(this.cast.owner(side))} HVA` : short(one.satellite);
+    const better = one.better.action === "hold" ? "holds" : orderText(one.better);
+    const given = one.given.action === "hold" ? (phase === "movement" ? "held" : "did nothing") : orderText(one.given);
+    const words = value < this.analysis.moments.length ? [`${name} ${given}. `, `Better: ${short(one.satellite)} ${better}.`] : ["", `${name} ${better}.`];
+    const text = create("span", {}, create("span", { class: "soft" }, `Turn ${turn}, ${phase}`), create("br"), words[0], create("b", {}, words[1]));
+    const input = create("input", { type: "radio", name: "moment", value, "aria-label": `${mark}: turn ${turn}, ${phase}: ${words.join("")} ${one.before} to ${one.after}%` });
+    return create("label", { class: "moment pick" }, input, create("b", { "aria-hidden": "true" }, mark), text, create("span", { class: "gain num" }, `${one.before} → ${one.after}%`));
+  }
+
+  /** Returns what can be looked at: the moments, and the best order after them. */
+  get #told() {
+    return [...this.analysis.moments, ...(this.analysis.best === null ? [] : [this.analysis.best])];
   }
 
   #choose(number) {
     this.chosen = null;
-    this.playback.pauseAt(this.analysis.moments[number].index);
+    this.playback.pauseAt(this.#told[number].index);
     this.chosen = number;
-    byId("list").querySelectorAll("input")[number].checked = true;
+    byId("moments").querySelector(`input[value="${number}"]`).checked = true;
     this.#showMoment();
     if (ONE_COLUMN.matches) document.querySelector(".board").scrollIntoView({ block: "nearest" });
   }
@@ -173,15 +183,15 @@ class AfterPage {
     const { moment, index } = playback;
     this.controls?.update();
     if (moment === undefined || this.last === undefined) return;
-    const one = this.chosen === null ? undefined : this.analysis.moments[this.chosen];
+    const one = this.chosen === null ? undefined : this.#told[this.chosen];
     const isChosen = one?.index === index && playback.hasArrived;
     if (!isChosen && this.chosen !== null && playback.index !== one.index) {
       this.chosen = null;
-      for (const input of byId("list").querySelectorAll(":checked")) input.checked = false;
+      for (const input of byId("moments").querySelectorAll(":checked")) input.checked = false;
     }
     if (isChosen) playback.board.define(one.symbols);
     playback.board.overlay.replaceChildren(...(isChosen ? one.shapes.map(drawShape) : []));
-    say(byId("caption"), isChosen ? "Dashed: the better order." : playback.isAtEnd && playback.hasArrived ? "The end." : playback.hasArrived ? `${phaseText(moment)}.` : phaseStory(playback.record.moments[Math.max(index - 1, 0)], moment));
+    say(byId("caption"), isChosen ? `Dashed: the ${one === this.analysis.best ? "best" : "better"} order.` : playback.isAtEnd && playback.hasArrived ? "The end." : playback.hasArrived ? `${phaseText(moment)}.` : phaseStory(playback.record.moments[Math.max(index - 1, 0)], moment));
     byId("practise").hidden = !isSettled(this.last) && (moment.phase === "over" || (playback.isAtEnd && playback.hasArrived));
     const key = `${index} ${this.last.turn}`;
     if (this.cardsKey === key) return;
