@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vector_reference import Singles, assert_same
 
-from geo_patrol import make_vec
+from geo_patrol import Observation, make_vec
 
 MODES = ("next_step", "same_step", "disabled")
 
@@ -177,3 +177,57 @@ def test_reused_arrays_have_the_values_of_new_ones(mode):
         assert returned[0] is first
         assert_same(returned, copying.step(copying.sample_actions()))
         over = returned[2] | returned[3]
+
+
+def half(games):
+    """Observe half of the fuel of both sides."""
+    return games.fuel / np.float32(2)
+
+
+@pytest.mark.parametrize("observation", ["onehot", "tokens", Observation(half, 11, low=0, high=1000, compiled=False)])
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_observations_are_written_where_the_caller_says(observation, copy, mode):
+    options = {"observation": observation, "opponent": "random", "autoreset": mode, "max_cycles": 5, "mask_in": "obs"}
+    envs, twin = make_vec("case1", 6, copy=copy, **options), make_vec("case1", 6, **options)
+    first = envs.reset(seed=1)[0]["observation"]
+    twin.reset(seed=1)
+    rollout = np.zeros((12, *first.shape), first.dtype)
+    for row in rollout:
+        returned, expected = envs.step(envs.sample_actions(), out=row), twin.step(twin.sample_actions())
+        assert_same(returned, expected)
+        assert np.shares_memory(returned[0]["observation"], row)
+    before = rollout.copy()
+    for _ in range(6):  # without it, nothing of the caller's is written
+        assert_same(envs.step(envs.sample_actions()), twin.step(twin.sample_actions()))
+    assert_same(envs.reset(), twin.reset())
+    assert_same(envs.view(), twin.view())
+    assert np.array_equal(rollout, before)
+
+
+def test_wrong_arrays_for_observations_change_nothing():
+    envs = make_vec("case1", 2, observation="tokens")
+    observations, _ = envs.reset(seed=1)
+    before = envs.save()
+    read_only = observations.copy()
+    read_only.flags.writeable = False
+    for out, found in [
+        (np.zeros((4, 248), np.int16), r"\(4, 248\) of int16"),
+        (np.zeros((4, 249), np.float32), r"\(4, 249\) of float32"),
+        (np.zeros((249, 4), np.int16).T, r"\(4, 249\) of int16"),
+        (read_only, r"\(4, 249\) of int16"),
+        ([0], r"\[0\]"),
+    ]:
+        with pytest.raises(ValueError, match=rf"out must be a writable, C-contiguous array of shape .*, got {found}"):
+            envs.step(np.zeros((4, 11), np.int64), out=out)
+    assert envs.save() == before
+
+
+def test_satellites_see_the_observations_of_the_caller():
+    envs, twin = (make_vec("case1", 2, agents="satellites", copy=copy) for copy in (False, True))
+    out = np.zeros_like(envs.reset(seed=1)[0]["team"])
+    twin.reset(seed=1)
+    observations, *_ = envs.step(envs.sample_actions(), out=out)
+    assert_same(observations, twin.step(twin.sample_actions())[0])
+    assert np.shares_memory(observations["team"], out)
+    assert np.shares_memory(observations["own"], out)

@@ -33,13 +33,15 @@ def test_the_wrapper_of_gymnasium():
     assert isinstance(names["infos"]["finished_episode"]["return"], torch.Tensor)
 
 
-def test_a_tensor_shows_the_latest_step():
+def test_a_rollout_is_written_by_the_steps():
     names = {"torch": torch}
     exec("import geo_patrol\n" + BUFFERS, names)
     envs = make_vec("geo_patrol", 256, opponent="random")
-    observations, _ = envs.reset(seed=0)
-    for step in range(32):
+    observations, infos = envs.reset(seed=0)
+    masks = torch.from_dlpack(names["infos"]["action_mask"])
+    for step in range(33):
         assert np.array_equal(names["rollout"][step].numpy(), observations)
-        observations, *_ = envs.step(envs.sample_actions())
-    assert np.array_equal(names["latest"].numpy(), observations)
+        last = infos
+        observations, *_, infos = envs.step(envs.sample_actions())
+    assert np.array_equal(masks.numpy(), last["action_mask"])
     assert envs.step(torch.zeros(256, 11, dtype=torch.int64))[0].shape == observations.shape

@@ -206,6 +206,14 @@ class Episodes:
             return outputs.observations
         return outputs.onehot if self._is_onehot else outputs.tokens
 
+    def with_observations(self, outputs: Outputs, observations: NDArray[Any]) -> Outputs:
+        """Return outputs whose observations are written to another array of the same shape and dtype."""
+        if isinstance(outputs, OwnOutputs):
+            replaced = outputs._replace()
+            replaced.observations = observations
+            return replaced
+        return outputs._replace(onehot=observations) if self._is_onehot else outputs._replace(tokens=observations)
+
     def seed(self, seeds: Sequence[int], rows: NDArray[np.int64] | None = None) -> None:
         """Restart all random streams of the games at ``rows``, or of all, and the order of their seats."""
         rows = np.arange(len(self)) if rows is None else rows

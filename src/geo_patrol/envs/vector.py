@@ -175,6 +175,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._samples = False  # whether actions were asked for since the last step
         self._sampled: NDArray[np.int64] | None = None  # actions for the next step, if it sampled them
         self._sampled_array = np.empty((self.num_envs, SATELLITES), np.int64)
+        self._kept = self._episodes.outputs
         self.closed = False
 
     @property
@@ -444,15 +445,20 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._describe()
         self._is_started = True
 
-    def _new_outputs(self, *, samples: bool = False) -> Outputs:
-        """Return the arrays that the next step writes: new ones, or with ``copy=False`` the same every time."""
+    def _new_outputs(self, *, samples: bool = False, out: NDArray[Any] | None = None) -> Outputs:
+        """Return the arrays that the next step writes: new ones, or with ``copy=False`` the same every time.
+
+        ``out`` is written to instead of the observations among them.
+        """
         sampled = self._sampled_array if samples else self._sampled_array[:0]
         if self._copy:
-            sampled = np.empty_like(sampled)
-            self._episodes.outputs = self._episodes.new_outputs(sampled=sampled)
+            outputs = self._episodes.new_outputs(sampled=np.empty_like(sampled))
         else:
-            self._episodes.outputs = self._episodes.outputs._replace(sampled=sampled)
-        return self._episodes.outputs
+            outputs = self._kept._replace(sampled=sampled)
+        if out is not None:
+            outputs = self._episodes.with_observations(outputs, out)
+        self._episodes.outputs = outputs
+        return outputs
 
     def _seed_games(self, seeds: list[int | None], mask: NDArray[np.bool_]) -> None:
         """Restart the streams of selected games that have a seed, and of those that never had one."""
@@ -463,19 +469,21 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         self._is_seeded[rows] = True
 
     def step(
-        self, actions: NDArray[Any]
+        self, actions: NDArray[Any], *, out: NDArray[Any] | None = None
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Play one decision phase of every game.
 
         Args:
             actions: (num_envs, 11) order codes; illegal ones become noop and are counted in the infos. Those of
                 episodes that are reset in this step are ignored.
+            out: array for the observations, of their shape and dtype and C-contiguous, such as a row of a rollout; it is what
+                is returned. By default a new one, or with ``copy=False`` the same every time.
 
         Returns:
             Observations, rewards (num_envs,) float64, terminations and truncations (num_envs,) bool, infos.
 
         Raises:
-            ValueError: the actions have another shape or are not integers.
+            ValueError: the actions have another shape or are not integers, or ``out`` is another array.
             RuntimeError: ``reset`` was never called, the environment is closed, or (mode DISABLED) an episode is over.
             AgentError: an opponent raised an exception, or returned something other than orders.
         """
@@ -485,11 +493,13 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
         if self._mode is AutoresetMode.DISABLED and self._num_over:
             over = np.flatnonzero(self._episodes.records["is_over"])
             raise RuntimeError(f"{len(over)} games are over, the first is game {over[0]}: reset them with reset_mask")
+        if out is not None:
+            out = _check_out(out, self._episodes.observations(self._episodes.outputs))
         if self._sides == 1:
             self._opponents.reset(self._episodes, self._new_games)
             self._opponents.act(self._episodes, self._shard_rows, self._pool, self.np_random)
         self._is_started = False  # until all is done: if it is interrupted, only some games have been played
-        outputs = self._new_outputs(samples=self._samples)
+        outputs = self._new_outputs(samples=self._samples, out=out)
         self._play(orders, outputs)
         infos = self._packer.infos(outputs)
         if self._mode is AutoresetMode.SAME_STEP and self._num_over:  # after the infos, which copy the final ones
@@ -595,10 +605,10 @@ class VectorSatellites(VectorGeoPatrol):
         return self._by_satellite(*super().reset(seed=seed, options=options))
 
     def step(
-        self, actions: NDArray[Any]
+        self, actions: NDArray[Any], *, out: NDArray[Any] | None = None
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Play one decision phase of every game, see ``VectorGeoPatrol.step``."""
-        observations, rewards, terminations, truncations, infos = super().step(actions)
+        """Play one decision phase of every game, see ``VectorGeoPatrol.step``; ``out`` is for the observations of teams."""
+        observations, rewards, terminations, truncations, infos = super().step(actions, out=out)
         observations, infos = self._by_satellite(observations, infos)
         return observations, rewards, terminations, truncations, infos
 
@@ -623,6 +633,19 @@ class VectorSatellites(VectorGeoPatrol):
     def _reset_over(self, *, is_new: bool) -> NDArray[np.bool_]:
         self._final_agents = self._agents()
         return super()._reset_over(is_new=is_new)
+
+
+def _check_out(out: Any, observations: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the caller's that the step can write to instead of ``observations``.
+
+    Raises:
+        ValueError: it is another one.
+    """
+    shape, dtype = observations.shape, observations.dtype
+    if isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype and out.flags.carray:
+        return np.asarray(out)
+    found = f"{out.shape} of {out.dtype}" if isinstance(out, np.ndarray) else show(out)
+    raise ValueError(f"out must be a writable, C-contiguous array of shape {shape} of {dtype}, got {found}")
 
 
 def _split(observations: Any) -> dict[str, NDArray[Any]]:
