@@ -7,15 +7,14 @@ import contextlib
 import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from geo_patrol import load_config
 from geo_patrol.base.files import atomic_write
-from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal, describe_plan, parse_chunk
-from geo_patrol.evaluation.chunks import ChunkRecord, Chunks, PlannedMatch
+from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal
+from geo_patrol.evaluation.chunks import ChunkRecord, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.replays import ReplayReader
 
@@ -91,25 +90,28 @@ def test_atomic_writes_name_the_file(tmp_path):
 
 @pytest.fixture
 def finished():
-    """Return the chunks of a plan, and each with its games."""
-    chunks = Chunks([PlannedMatch(("idle", "random"), load_config("case1"))], 300, 1, 1.0)
-    return chunks, [(chunk, play_in_worker(chunk).result) for chunk in chunks]
+    """Return the chunks of a match, each with its games."""
+    return [
+        (chunk, play_in_worker(chunk))
+        for chunk in PlannedMatch(("idle", "random"), load_config("case1"), 1).chunks(300)
+    ]
 
 
-def contents(results):
-    return [(chunk.number, result.games.tobytes()) for chunk, result in results]
+def contents(finished):
+    return [(chunk.key, played.result.games.tobytes(), played.curve.tobytes()) for chunk, played in finished]
 
 
 def open_journal(folder):
-    return Journal(folder, describe_plan("test", ["idle"], load_config("case1"), 600, 1))
+    return Journal(folder, {"kind": "test"})
 
 
-def read(journal, chunks):
-    return contents(journal.read(partial(parse_chunk, chunks)))
+def read(journal, finished):
+    chunks = {chunk.key: chunk for chunk, _ in finished}
+    return contents((chunks[key], stored.restore(chunks[key])) for key, stored in journal.read())
 
 
 def test_a_journal_holds_whole_lines_only(finished, tmp_path):
-    chunks, (first, *rest) = finished
+    first, *rest = finished
     journal = open_journal(tmp_path)
     journal.append(ChunkRecord.of(*first))
     before = (tmp_path / GAMES).read_bytes()
@@ -117,18 +119,17 @@ def test_a_journal_holds_whole_lines_only(finished, tmp_path):
         journal.append(ChunkRecord.of(*rest[0]))
     assert Path(caught.value.filename) == tmp_path / GAMES
     assert (tmp_path / GAMES).read_bytes() == before
-    assert read(journal, chunks) == contents([first])
+    assert read(journal, finished) == contents([first])
     for record in rest:
         journal.append(ChunkRecord.of(*record))
     journal.close()
-    assert read(open_journal(tmp_path), chunks) == contents([first, *rest])
+    assert read(open_journal(tmp_path), finished) == contents(finished)
 
 
 def test_a_folder_is_used_by_one_process_at_a_time(finished, tmp_path):
-    chunks, records = finished
     journal = open_journal(tmp_path)
     with pytest.raises(FolderError, match=f"{tmp_path} is in use by another process: wait until it ends"):
         open_journal(tmp_path)
-    journal.append(ChunkRecord.of(*records[0]))
+    journal.append(ChunkRecord.of(*finished[0]))
     journal.close()
-    assert read(open_journal(tmp_path), chunks) == contents(records[:1])
+    assert read(open_journal(tmp_path), finished) == contents(finished[:1])

@@ -10,7 +10,7 @@ from executors import InlineExecutor
 
 from geo_patrol import AgentError, load_config
 from geo_patrol.evaluation import WorkerError, play_sprt, play_tournament
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker, run_tasks
 from geo_patrol.evaluation.ray_executor import RayExecutor
 from geo_patrol.studies import play_study, play_sweep
@@ -91,7 +91,7 @@ def test_files_of_agents_travel_with_the_work(cluster, tmp_path):
     (folder / "neighbour.py").write_text("ORDER = 20")
     (folder / "weights.txt").write_text("7")
     name = f"{folder}/bot.py:Bot"
-    chunks = Chunks([PlannedMatch((name, "idle"), load_config("case4"))], 2, seed=1, move_time=1.0)
+    chunks = PlannedMatch((name, "idle"), load_config("case4"), seed=1, move_time=1.0).chunks(2)
     (here,) = [play_in_worker(chunk).result for chunk in chunks]
     with RayExecutor(cluster.address, [name]) as executor:
         shutil.rmtree(folder)

@@ -1,6 +1,8 @@
 """Tournaments: their tables count the games that were played, their folders store them."""
 
 import json
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +10,8 @@ import pytest
 
 from geo_patrol import AgentError, load_config, play_match
 from geo_patrol.evaluation import FolderError, campaign, play_sprt, play_tournament
-from geo_patrol.evaluation.campaign import GAMES, PLAN, digest_files
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS
+from geo_patrol.evaluation.campaign import GAMES, PLAN, Campaign, Journal, Store, digest_files
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.studies import play_sweep
 
@@ -73,6 +75,39 @@ def test_finished_matches_are_not_played_again(tmp_path, monkeypatch):
     assert tables(fresh) == tables(first)
 
 
+def test_games_are_stored_by_what_they_depend_on():
+    match = PlannedMatch(("idle", "random"), load_config("case1"), seed=1)
+    changes = (
+        {"agents": ("idle", "turtle")},
+        {"agents": ("random", "idle")},
+        {"names": ("idle", "other")},
+        {"config": load_config("case2")},
+        {"seed": 2},
+        {"swaps": False},
+        {"files": {"weights.npz": "01"}},
+    )
+    keys = [
+        chunk.key for each in (match, *(replace(match, **change) for change in changes)) for chunk in each.chunks(300)
+    ]
+    assert len(set(keys)) == len(keys) == 3 * 8
+    assert [chunk.key for chunk in replace(match).chunks(2 * CHUNK_PAIRS)] == keys[:2]
+
+
+def test_a_longer_match_plays_only_what_is_new(tmp_path):
+    match = PlannedMatch(("idle", "random"), load_config("duel"), seed=1)
+    reported = []
+    with Campaign(match.agents, processes=1, progress=lambda *counts: reported.append(counts)) as playing:
+        alone = {chunk.key: played for chunk, played in Store(playing, None).play(match.chunks(300))}
+        for pairs, lines in ((CHUNK_PAIRS + 2, 2), (300, 4), (300, 4)):
+            with closing(Journal(tmp_path, {"kind": "test"})) as journal:
+                found = {chunk.key: played for chunk, played in Store(playing, journal).play(match.chunks(pairs))}
+            assert (tmp_path / GAMES).read_bytes().count(b"\n") == lines
+    assert reported[-1] == (600, 600)
+    for key, played in alone.items():
+        np.testing.assert_array_equal(found[key].result.games, played.result.games)
+        np.testing.assert_array_equal(found[key].curve, played.curve)
+
+
 def test_files_that_an_editor_gave_byte_order_marks_are_read(tmp_path, monkeypatch):
     settings = {"config": "case4", "games": 2, "seed": 5, "folder": tmp_path}
     played = play_tournament(["random", "idle"], **settings)
@@ -101,7 +136,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
     with pytest.raises(FolderError, match="the command was 'tournament' and is now 'study'"):
         play_sweep("random", "idle", ["turn_limit=1"], **arguments)
     journal = tmp_path / "out" / GAMES
-    for damage in (b"no json", b"{}", journal.read_bytes().replace(b'"task":0', b'"task":9').strip()):
+    for damage in (b"no json", b"{}", journal.read_bytes().replace(b'"turns":[', b'"turns":[1,').strip()):
         journal.write_bytes(damage + b"\n")
         with pytest.raises(FolderError, match="is damaged in line 1: delete that line"):
             play_tournament(["random", "idle"], **arguments)

@@ -12,7 +12,7 @@ from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agen
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.base.errors import AgentError
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch, agent_generator, game_seed
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch, agent_generator, game_seed
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, REASONS, SECOND, MatchResult
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
@@ -477,8 +477,7 @@ def test_collisions_with_absent_enemies_are_illegal_not_fatal():
 
 
 def test_chunks_cover_all_pairs():
-    match = PlannedMatch(("idle", "random"), load_config("geo_patrol"))
-    chunks = Chunks([match], 2 * CHUNK_PAIRS + 1, seed=1, move_time=1.0)
+    chunks = PlannedMatch(("idle", "random"), load_config("geo_patrol"), seed=1).chunks(2 * CHUNK_PAIRS + 1)
     assert [chunk.num_pairs for chunk in chunks] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
     seeds = play_match("idle", "random", overrides={"turn_limit": 1}, games=600, seed=1).seeds
     assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]

@@ -15,7 +15,7 @@ import pytest
 from geo_patrol.config.presets import load_config
 from geo_patrol.evaluation import WorkerError, play_tournament
 from geo_patrol.evaluation.campaign import GAMES
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, Chunks, PlannedMatch, play_chunk
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch, play_chunk
 from geo_patrol.evaluation.executors import (
     AgentCache,
     ProcessExecutor,
@@ -117,8 +117,7 @@ def test_ctrl_c_is_not_lost_while_a_worker_starts():
 @needs_signals
 def test_a_worker_that_is_killed_is_reported():
     """The system kills workers when memory runs out; agents of users, in their own processes, cannot."""
-    match = PlannedMatch(("scripted", "scripted"), load_config("geo_patrol"))
-    chunks = Chunks([match], CHUNK_PAIRS * 200, seed=1, move_time=1.0)
+    chunks = PlannedMatch(("scripted", "scripted"), load_config("geo_patrol"), seed=1).chunks(CHUNK_PAIRS * 200)
 
     def kill():
         for child in multiprocessing.active_children():
@@ -144,8 +143,8 @@ def test_an_agent_whose_process_dies_loses_and_is_named():
 
 def test_a_stateful_agent_plays_every_chunk_as_if_it_were_the_first():
     """Counter plays differently after its first batch."""
-    match = PlannedMatch((f"{OWN}:Counter", "random"), load_config("geo_patrol"))
-    first, second = Chunks([match], CHUNK_PAIRS + 2, seed=3, move_time=1.0)
+    match = PlannedMatch((f"{OWN}:Counter", "random"), load_config("geo_patrol"), seed=3, move_time=1.0)
+    first, second = match.chunks(CHUNK_PAIRS + 2)
 
     used, fresh = AgentCache(), AgentCache()
     play_chunk(used.pair(first), first)

@@ -231,8 +231,8 @@ def test_a_study_that_was_killed_goes_on(tmp_path):
     again = play_study(data, folder=tmp_path)
     assert tables(again) == tables(whole) == tables(read_study(tmp_path))
     assert lines(tmp_path)[: len(written[::2])] == written[::2]  # not played again
-    assert sorted(json.loads(line)["block"] for line in lines(tmp_path)) == sorted(
-        json.loads(line)["block"] for line in written
+    assert sorted(json.loads(line)["chunk"] for line in lines(tmp_path)) == sorted(
+        json.loads(line)["chunk"] for line in written
     )
 
 
@@ -259,9 +259,9 @@ def test_a_folder_with_something_else_is_refused(tmp_path):
         (tmp_path / GAMES).write_bytes(json.dumps(record | damage).encode() + b"\n" + b"".join(rest))
         with pytest.raises(FolderError, match="is damaged in line 1"):
             play_study(SMALL, folder=tmp_path)
-    columns = {name: value[:2] for name, value in record.items() if name not in ("block", "failures", "curve")}
+    columns = {name: value[:2] for name, value in record.items() if name not in ("chunk", "failures", "curve")}
     (tmp_path / GAMES).write_bytes(json.dumps(record | columns).encode() + b"\n" + b"".join(rest))
-    with pytest.raises(FolderError, match=r"is damaged: block .* has 2 games instead of 10: delete its line"):
+    with pytest.raises(FolderError, match=r"is damaged: chunk .* has 2 games instead of 10: delete its line"):
         play_study(SMALL, folder=tmp_path)
     with pytest.raises(FolderError, match="holds no study"):
         read_study(tmp_path / "nothing")

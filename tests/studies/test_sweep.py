@@ -72,7 +72,7 @@ def test_a_sweep_can_be_resumed(tmp_path):
     assert again.to_dict() == whole.to_dict()
     written = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
     assert written[0] == lines[1]  # not written again
-    assert sorted(json.loads(line)["block"] for line in written) == sorted(json.loads(line)["block"] for line in lines)
+    assert sorted(json.loads(line)["chunk"] for line in written) == sorted(json.loads(line)["chunk"] for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -268,13 +268,19 @@ def play_arena(
     arena = read_arena()
     cells, games = arena.cells(quick=quick), arena.quick_games if quick else arena.games
     configs = {board.name: board.game_config for board in arena.boards}
-    matches = [
-        PlannedMatch((agent, opponent.agent_name), configs[board.name], (AGENT, opponent.name))
-        for opponent, board in cells
-    ]
     plan = {"kind": "arena", "arena": arena.version, "quick": quick, "agents": [agent]}
     with Campaign(arena.agents(agent), folder=folder, **options) as campaign:
-        played = play_matches(campaign, matches, games // 2, arena.seed, plan, folder)
+        matches = [
+            PlannedMatch(
+                (agent, opponent.agent_name),
+                configs[board.name],
+                arena.seed,
+                campaign.move_time,
+                (AGENT, opponent.name),
+            )
+            for opponent, board in cells
+        ]
+        played = play_matches(campaign, matches, games // 2, plan, folder)
     results = tuple(CellResult.of(*cell, match) for cell, match in zip(cells, played, strict=True))
     failures = sum(failure.agent == FIRST for match in played for failure in match.failures)
     return ArenaResult(
@@ -313,9 +319,9 @@ def read_result(path: Path | str) -> ArenaResult:
 def fingerprint(opponent: Opponent) -> str:
     """Return a digest of some games of an opponent on each board: the orders of the first one, and the results of all."""
     digest, agents = hashlib.sha256(), (opponent.agent_name, "random")
-    matches = [PlannedMatch(agents, board.game_config, (AGENT, "random")) for board in read_arena().boards]
+    matches = [PlannedMatch(agents, board.game_config, 0, names=(AGENT, "random")) for board in read_arena().boards]
     with Campaign(agents, processes=1) as campaign:
-        played = play_matches(campaign, matches, _FINGERPRINT_GAMES // 2, 0, {"agents": []})
+        played = play_matches(campaign, matches, _FINGERPRINT_GAMES // 2, {"agents": []})
     for match in played:
         digest.update(match.first_game.tobytes() + match.games.tobytes())
     return digest.hexdigest()[:16]

@@ -1,10 +1,11 @@
 """Campaigns: many matches on an executor, resumable, as tournaments and the arena play them.
 
-``Campaign`` plays for matches, sequential tests and studies too; studies have the journal and digests of files in common with them.
+``Campaign`` plays for matches and sequential tests too. A ``Store`` plays what the journal does not have yet, also for studies.
 
 A campaign's folder is its journal: ``plan.json`` says what is played, and ``games.jsonl`` has a line for every finished
-chunk. Lines are appended whole, and are on the disk before the next one; an incomplete last line, as a killed process or a
-lost machine may leave it, is dropped when the folder is opened again.
+chunk, by a digest of what its games depend on (``Chunk.key``). Lines are appended whole, and are on the disk before the
+next one; an incomplete last line, as a killed process or a lost machine may leave it, is dropped when the folder is opened
+again.
 """
 
 import hashlib
@@ -16,10 +17,10 @@ from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Self, Unpack
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.files import mentioned_files
@@ -30,10 +31,17 @@ from geo_patrol.agents.search import Searcher
 from geo_patrol.base.arguments import check_seed, fresh_seed
 from geo_patrol.base.errors import GeoPatrolError, show
 from geo_patrol.base.files import atomic_write, named_errors, sync_folder, without_mark
-from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.schema import GameConfig
-from geo_patrol.evaluation.chunks import Chunk, ChunkRecord, Chunks, OnFailure, PlannedMatch, PlayedChunk, play_chunk
+from geo_patrol.evaluation.chunks import (
+    Chunk,
+    ChunkRecord,
+    OnFailure,
+    PlannedMatch,
+    PlayedChunk,
+    StoredChunk,
+    play_chunk,
+)
 from geo_patrol.evaluation.executors import (
     AgentCache,
     ProcessExecutor,
@@ -45,8 +53,6 @@ from geo_patrol.evaluation.executors import (
 )
 from geo_patrol.evaluation.results import MatchResult, join_results
 from geo_patrol.game.game import replay_orders
-
-_T = TypeVar("_T")
 
 PLAN, GAMES, LOCK = "plan.json", "games.jsonl", "lock"
 FORMAT = "geo_patrol plan"
@@ -102,7 +108,7 @@ class Journal:
             )
         return found is not None
 
-    def append(self, record: BaseModel) -> None:
+    def append(self, record: ChunkRecord) -> None:
         """Store the record of a finished chunk.
 
         Raises:
@@ -130,14 +136,11 @@ class Journal:
     def _path(self) -> Path:
         return self._folder / GAMES
 
-    def read(self, parse: Callable[[bytes], _T | None]) -> Iterator[_T]:
-        """Yield what a function makes of every line.
-
-        Args:
-            parse: returns None for a line that does not belong to this plan.
+    def read(self) -> Iterator[tuple[str, StoredChunk]]:
+        """Yield the key of every chunk that is stored, with its games.
 
         Raises:
-            FolderError: there is such a line.
+            FolderError: a line is damaged.
         """
         if not self._path.exists():
             return
@@ -146,24 +149,15 @@ class Journal:
                 if not line.endswith(b"\n") or (b"\0" in line and not file.peek(1)):
                     file.truncate(file.seek(-len(line), os.SEEK_END))
                     return
-                parsed = parse(without_mark(line))
-                if parsed is None:
+                try:
+                    record = ChunkRecord.model_validate_json(without_mark(line))
+                    stored = record.read()
+                except ValidationError:
+                    stored = None
+                if stored is None:
                     message = f"{self._path} is damaged in line {number}: delete that line to play its games again"
                     raise FolderError(message)
-                yield parsed
-
-
-def parse_chunk(chunks: Chunks, line: bytes) -> tuple[Chunk, MatchResult] | None:
-    """Return a chunk and its games from a line of a journal; None if it is none of these chunks."""
-    try:
-        record = ChunkRecord.model_validate_json(line)
-    except ValidationError:
-        return None
-    if not 0 <= record.chunk < len(chunks):
-        return None
-    chunk = chunks[record.chunk]
-    result = record.to_result(chunk)
-    return None if result is None else (chunk, result)
+                yield record.chunk, stored
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:
@@ -337,7 +331,7 @@ class Campaign:
             self._executor = self._stack.enter_context(ProcessExecutor(self._processes))
         try:
             if warms_up and chunks:
-                self._warm_up(chunks[0].config)
+                self._warm_up(chunks[0].match.config)
             if self._executor is None:
                 yield from play_here(self._cache, chunks, report, on_failure, keeps_orders=keeps_orders)
             else:
@@ -373,15 +367,68 @@ def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
         if isinstance(agent, Searcher):
             agent = agent.with_minimal_budget()  # noqa: PLW2901 - the same code in less time
         pair = agent, RandomAgent()
-        result = play_chunk(pair, Chunks([PlannedMatch(pair, one_turn)], 1, 0, MOVE_TIME)[0], "forfeit").result
+        (chunk,) = PlannedMatch(pair, one_turn, 0).chunks(1)
+        result = play_chunk(pair, chunk, "forfeit").result
         list(replay_orders(one_turn, int(result.seeds[0]), result.first_game))
+
+
+class Store:
+    """Games by what they depend on: those that a journal holds, and those that are played, each once.
+
+    Args:
+        campaign: plays games; without one missing games are an error.
+        journal: where finished games are stored; None stores nothing.
+    """
+
+    def __init__(self, campaign: Campaign | None, journal: Journal | None) -> None:
+        self._campaign, self._journal = campaign, journal
+        self._stored = {} if journal is None else dict(journal.read())
+
+    def play(
+        self, chunks: Iterable[Chunk], *, before: int = 0, after: int = 0
+    ) -> Generator[tuple[Chunk, PlayedChunk], None, None]:
+        """Play chunks that are not stored. Close the generator to cancel the rest.
+
+        Args:
+            chunks: different ones.
+            before: games that were finished before, which count as progress.
+            after: games that are expected after these.
+
+        Yields:
+            Every chunk with its games, once: first what is stored, then the others as they are finished.
+
+        Raises:
+            FolderError: a line of the journal is damaged, or there is nothing that plays what is missing.
+            WorkerError: see ``Campaign.play``.
+        """
+        missing = []
+        for chunk in chunks:
+            stored = self._stored.pop(chunk.key, None)
+            if stored is None:
+                missing.append(chunk)
+                continue
+            if len(stored.games) != chunk.games:
+                raise FolderError(
+                    f"{GAMES} is damaged: chunk {chunk.key} has {len(stored.games)} games instead of {chunk.games}: "
+                    "delete its line to play them again"
+                )
+            before += chunk.games
+            yield chunk, stored.restore(chunk)
+        if self._campaign is None:
+            if missing:
+                raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
+            return
+        with closing(self._campaign.play(missing, before=before, after=after)) as finished:
+            for chunk, played in finished:
+                if self._journal is not None:
+                    self._journal.append(ChunkRecord.of(chunk, played))
+                yield chunk, played
 
 
 def play_matches(
     campaign: Campaign,
     matches: Sequence[PlannedMatch],
     pairs: int,
-    seed: int,
     plan: Mapping[str, Any],
     folder: Path | str | None = None,
 ) -> list[MatchResult]:
@@ -393,36 +440,17 @@ def play_matches(
         campaign: plays them.
         matches: what to play.
         pairs: number of pairs of games of every match.
-        seed: seed of every match.
         plan: plain data that identifies this set of matches, without the agents' files and the move time.
         folder: stores finished games, so that a campaign that was killed can be resumed; None stores nothing.
     """
-    chunks = Chunks(matches, pairs, seed, campaign.move_time)
     full_plan = {**plan, "move_time": campaign.move_time, "files": digest_files(plan["agents"])}
-    results: dict[int, MatchResult] = {}
-    with nullcontext() if folder is None else closing(Journal(Path(folder), full_plan)) as journal:
-        for chunk, result in () if journal is None else journal.read(partial(parse_chunk, chunks)):
-            results.setdefault(chunk.number, result)
-        missing = [chunk for chunk in chunks if chunk.number not in results]
-        with closing(campaign.play(missing, before=sum(map(len, results.values())))) as played:
-            for chunk, (result, *_) in played:
-                if journal is not None:
-                    journal.append(ChunkRecord.of(chunk, result))
-                results[chunk.number] = result
-    size = chunks.chunks_per_match
-    return [join_results([results[size * i + k] for k in range(size)]) for i in range(len(matches))]
-
-
-def describe_plan(kind: str, agents: Sequence[str], config: GameConfig, games: int, seed: int) -> dict[str, Any]:
-    """Return what identifies any set of matches."""
-    return {
-        "kind": kind,
-        "geo_patrol": __version__,
-        "agents": list(agents),
-        "games": games,
-        "seed": seed,
-        "config": config.to_dict(),
-    }
+    chunks = {chunk.key: chunk for match in matches for chunk in match.chunks(pairs)}
+    with (
+        nullcontext() if folder is None else closing(Journal(Path(folder), full_plan)) as journal,
+        closing(Store(campaign, journal).play(chunks.values())) as finished,
+    ):
+        results = {chunk.key: played.result for chunk, played in finished}
+    return [join_results([results[chunk.key] for chunk in match.chunks(pairs)]) for match in matches]
 
 
 def read_seed(seed: int | None, folder: Path | str | None = None) -> int:

@@ -16,16 +16,19 @@ chunk, the agent's side and its name (``agent_generator``). Hence
 - a chunk in which sides are not swapped has the first games of the same pairs (studies ask who wins as alpha).
 """
 
+import hashlib
+import json
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
+from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import AgentPair, SeatedAgent
 from geo_patrol.agents.protocol import Agent, agent_name, unique_name
 from geo_patrol.base.errors import AgentError
@@ -48,120 +51,97 @@ OnFailure: TypeAlias = Literal["raise", "forfeit"]
 """What a match does when an agent fails."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlannedMatch:
-    """A match to be played.
+    """A match to be played, of any number of games.
 
     Attributes:
         agents: each by name, as ``make_agent`` takes it, or itself; those only play in this process.
         config: configuration of the games.
-        names: how the agents are called in results; by default as in ``agents``.
+        seed: seed of the match.
+        move_time: seconds for a decision of a user-defined agent in a process of its own.
+        names: how the agents are called in results, by default as in ``agents``; their random streams depend on it.
+        swaps: whether the games with the sides swapped are played too.
+        files: digests of the files that the agents' names mention, by path, where they tell games apart.
     """
 
     agents: tuple[str | Agent, str | Agent]
     config: GameConfig
+    seed: int
+    move_time: float = MOVE_TIME
     names: tuple[str, str] | None = None
+    swaps: bool = True
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_self_play(self) -> bool:
+        """Whether both agents were given by the same name.
+
+        The games of a pair then have a seed each: with the same seed and sides swapped they would be near duplicates.
+        ``players`` do not tell: there the second one is called "scripted (2)", and so may be another agent.
+        """
+        first, second = self.names or map(agent_name, self.agents)
+        return first == second
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """Two different names of the agents."""
+        first, second = self.names or map(agent_name, self.agents)
+        return first, unique_name(second, (first,))
+
+    @property
+    def seatings(self) -> tuple[tuple[int, int], ...]:
+        """The agents that play alpha and bravo in each batch of a chunk."""
+        return SEATINGS if self.swaps else SEATINGS[:1]
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all that its games depend on, but for the move time and the version of the package."""
+        agents = [agent_name(agent) for agent in self.agents]
+        data = [agents, self.players, self.is_self_play, self.swaps, dict(self.files), self.seed, self.config.to_dict()]
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+    def chunks(self, pairs: int) -> "list[Chunk]":
+        """Return the chunks of its first pairs of games, or of single games if it does not swap sides."""
+        return [
+            Chunk(self, start // CHUNK_PAIRS, min(CHUNK_PAIRS, pairs - start)) for start in range(0, pairs, CHUNK_PAIRS)
+        ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Chunk:
     """Consecutive pairs of a match: the unit of work, which a worker plays, and a line of a journal.
 
     Attributes:
-        number: number of the chunk among all that are played together, from 0.
-        agents: as in ``PlannedMatch``.
-        names: two different names of the agents; their random streams depend on them.
-        is_self_play: whether both agents were given by the same name. The games of a pair then have a seed each: with the same
-            seed and sides swapped they would be near duplicates. ``names`` does not tell: there the second one is called
-            "scripted (2)", and so may be another agent.
-        config: configuration of the games.
-        seed: seed of the match.
+        match: the match.
         index: index of the chunk in its match; its first pair is number ``CHUNK_PAIRS * index``.
         num_pairs: at most ``CHUNK_PAIRS``.
-        move_time: seconds for a decision of a user-defined agent in a process of its own.
-        swaps: whether the games with the sides swapped are played too.
     """
 
-    number: int
-    agents: tuple[str | Agent, str | Agent]
-    names: tuple[str, str]
-    is_self_play: bool
-    config: GameConfig
-    seed: int
+    match: PlannedMatch
     index: int
     num_pairs: int
-    move_time: float
-    swaps: bool = True
 
     @property
-    def seatings(self) -> tuple[tuple[int, int], ...]:
-        """The agents that play alpha and bravo in each of its batches."""
-        return SEATINGS if self.swaps else SEATINGS[:1]
+    def key(self) -> str:
+        """A digest of what its games depend on, by which they are stored."""
+        data = f"{self.match.digest} {self.index} {self.num_pairs}"
+        return hashlib.sha256(data.encode()).hexdigest()[:24]
 
     @property
     def games(self) -> int:
         """The number of its games."""
-        return len(self.seatings) * self.num_pairs
+        return len(self.match.seatings) * self.num_pairs
 
     def make_games(self) -> NDArray[np.void]:
         """Return records of layout ``GAME_RESULT`` with the seeds and the sides of the games, and else zeros."""
-        games, batches = np.zeros(self.games, GAME_RESULT), len(self.seatings)
+        match, games, batches = self.match, np.zeros(self.games, GAME_RESULT), len(self.match.seatings)
         pairs = range(CHUNK_PAIRS * self.index, CHUNK_PAIRS * self.index + self.num_pairs)
-        for number, seating in enumerate(self.seatings):
-            offset = _SWAPPED * number if self.is_self_play else 0
-            games["seeds"][number::batches] = [game_seed(self.seed, pair + offset) for pair in pairs]
+        for number, seating in enumerate(match.seatings):
+            offset = _SWAPPED * number if match.is_self_play else 0
+            games["seeds"][number::batches] = [game_seed(match.seed, pair + offset) for pair in pairs]
             games["first_side"][number::batches] = seating[FIRST]
         return games
-
-
-@dataclass(frozen=True)
-class Chunks(Sequence[Chunk]):
-    """The chunks of matches with the same number of games each; a chunk is made when it is asked for.
-
-    Attributes:
-        matches: what to play.
-        pairs: the number of pairs of games of every match.
-        seed: seed of every match.
-        move_time: seconds for a decision, for user-defined agents.
-    """
-
-    matches: Sequence[PlannedMatch]
-    pairs: int
-    seed: int
-    move_time: float
-
-    @property
-    def chunks_per_match(self) -> int:
-        """The number of chunks of every match; those of a match follow each other."""
-        return -(-self.pairs // CHUNK_PAIRS)
-
-    @property
-    def games(self) -> int:
-        """The number of all games."""
-        return 2 * self.pairs * len(self.matches)
-
-    def __len__(self) -> int:
-        """Return the number of chunks."""
-        return self.chunks_per_match * len(self.matches)
-
-    def __getitem__(self, number: int) -> Chunk:  # type: ignore[override]  # slices are not needed
-        """Return a chunk by its number."""
-        if not 0 <= number < len(self):
-            raise IndexError(f"chunk {number} of {len(self)}")
-        match_index, index = divmod(number, self.chunks_per_match)
-        match = self.matches[match_index]
-        first, second = match.names or map(agent_name, match.agents)
-        return Chunk(
-            number=number,
-            agents=match.agents,
-            names=(first, unique_name(second, (first,))),
-            is_self_play=first == second,
-            config=match.config,
-            seed=self.seed,
-            index=index,
-            num_pairs=min(CHUNK_PAIRS, self.pairs - CHUNK_PAIRS * index),
-            move_time=self.move_time,
-        )
 
 
 class PlayedChunk(NamedTuple):
@@ -225,13 +205,14 @@ def play_chunk(
     """
     games = chunk.make_games()
     batches: list[_Batch] = []
-    for number, seating in enumerate(chunk.seatings):
-        batch = _Batch(agents, chunk, seating, games[number :: len(chunk.seatings)], keeps_orders=keeps_orders)
+    match = chunk.match
+    for number, seating in enumerate(match.seatings):
+        batch = _Batch(agents, chunk, seating, games[number :: len(match.seatings)], keeps_orders=keeps_orders)
         batch.play(on_failure, partial(add_progress, progress, chunk.num_pairs * number))
         batches.append(batch)
     first_game = np.array(batches[0].first_game, np.int64).reshape(-1, NUM_SIDES, SATELLITES)  # perhaps without a phase
     failures = tuple(failure for batch in batches for failure in batch.failures)
-    result = MatchResult(chunk.names, chunk.config, chunk.seed, games, first_game, failures)
+    result = MatchResult(match.players, match.config, match.seed, games, first_game, failures)
     return PlayedChunk(result, [batch.orders for batch in batches], join_curves([batch.curve for batch in batches]))
 
 
@@ -268,9 +249,10 @@ class _Batch:
         keeps_orders: bool,
     ) -> None:
         self._seating, self._results, self._keeps_orders = seating, results, keeps_orders
-        self._games = Games(chunk.config, len(results), seed=results["seeds"])
+        match, names = chunk.match, chunk.match.players
+        self._games = Games(match.config, len(results), seed=results["seeds"])
         players = [
-            SeatedAgent(agents[i], chunk.names[i], side, agent_generator(chunk.seed, chunk.index, side, chunk.names[i]))
+            SeatedAgent(agents[i], names[i], side, agent_generator(match.seed, chunk.index, side, names[i]))
             for side, i in enumerate(seating)
         ]
         self._players = AgentPair(self._games, players)
@@ -331,41 +313,67 @@ class _Batch:
 
 
 class ChunkRecord(BaseModel):
-    """The games of a chunk as plain data: a line of a journal. Its further keys are the fields of ``GAME_RESULT``.
+    """The games of a chunk as plain data: a line of a journal.
 
-    Those that follow from the chunk itself, the seeds and the sides, are left out.
+    Its columns are fields of ``GAME_RESULT``; the seeds and the sides follow from the chunk.
     """
 
-    model_config = ConfigDict(extra="allow", strict=True, populate_by_name=True, serialize_by_alias=True)
-    __pydantic_extra__: dict[str, list[int] | list[list[int]]]
+    model_config = ConfigDict(extra="forbid", strict=True)
 
-    chunk: int = Field(alias="task")
+    chunk: str
     failures: list[Failure]
+    scores: list[list[int]]
+    turns: list[int]
+    reasons: list[int]
+    winner: list[int]
+    illegal_orders: list[list[int]]
+    curve: list[list[int]]
 
     @classmethod
-    def of(cls, chunk: Chunk, result: MatchResult) -> Self:
+    def of(cls, chunk: Chunk, played: PlayedChunk) -> Self:
         """Return the record of a chunk that was played."""
-        fields: dict[str, Any] = {name: result.games[name].tolist() for name in _RECORDED}
-        return cls(chunk=chunk.number, failures=list(result.failures), **fields)
+        columns = {name: played.result.games[name].tolist() for name in STORED_GAME.names or ()}
+        return cls(chunk=chunk.key, failures=list(played.result.failures), curve=played.curve.tolist(), **columns)
 
-    def to_result(self, chunk: Chunk) -> MatchResult | None:
-        """Return the games of the chunk with this record; None if it is not that of as many games."""
-        games, fields = chunk.make_games(), self.__pydantic_extra__
-        if set(fields) != set(_RECORDED):
-            return None
+    def read(self) -> "StoredChunk | None":
+        """Return what is stored; None if it is not that of games."""
+        games = np.zeros(len(self.winner), STORED_GAME)
         try:
-            columns = {name: np.array(fields[name], np.int64) for name in _RECORDED}
+            for name in STORED_GAME.names or ():
+                column = np.array(getattr(self, name), games.dtype[name].base)
+                if column.shape != games[name].shape:
+                    return None
+                games[name] = column
+            curve = np.array(self.curve, np.int32).reshape(-1, len(CURVE))
         except (ValueError, OverflowError):  # rows of different lengths, numbers that are too large
             return None
-        if any(column.shape != games[name].shape for name, column in columns.items()):
-            return None
-        for name, column in columns.items():
-            games[name] = column
         if not np.isin(games["winner"], (DRAW, FIRST, SECOND)).all():
             return None
-        first_game = np.empty((0, NUM_SIDES, SATELLITES), np.int64)  # not recorded: the seed plays it again
-        failures = tuple(self.failures)
-        return MatchResult(chunk.names, chunk.config, chunk.seed, games, first_game, failures)
+        return StoredChunk(games, curve, tuple(self.failures))
 
 
-_RECORDED = tuple(name for name in GAME_RESULT.names or () if name not in ("seeds", "first_side"))
+STORED_GAME = np.dtype(
+    [
+        (name, (np.int32, dtype.shape))
+        for name, (dtype, *_) in (GAME_RESULT.fields or {}).items()
+        if name not in ("seeds", "first_side")
+    ]
+)
+"""What a journal has of a game: the fields of ``GAME_RESULT`` that do not follow from the chunk, in half the memory."""
+
+
+class StoredChunk(NamedTuple):
+    """The games of a chunk, without what follows from the chunk."""
+
+    games: NDArray[np.void]
+    curve: NDArray[np.int32]
+    failures: tuple[Failure, ...]
+
+    def restore(self, chunk: Chunk) -> PlayedChunk:
+        """Return the games of their chunk; orders were not stored, the seeds play them again."""
+        match, games = chunk.match, chunk.make_games()
+        for name in STORED_GAME.names or ():
+            games[name] = self.games[name]
+        first_game = np.empty((0, NUM_SIDES, SATELLITES), np.int64)
+        result = MatchResult(match.players, match.config, match.seed, games, first_game, self.failures)
+        return PlayedChunk(result, [], self.curve.astype(np.int64))

@@ -63,8 +63,8 @@ class AgentCache:
 
     def pair(self, chunk: Chunk) -> tuple[Agent, Agent]:
         """Return the agents of a chunk, those that are given by name without any state of earlier games."""
-        first, second = chunk.agents
-        return self._get(first, chunk.move_time), self._get(second, chunk.move_time, is_copy=first == second)
+        (first, second), move_time = chunk.match.agents, chunk.match.move_time
+        return self._get(first, move_time), self._get(second, move_time, is_copy=first == second)
 
     def _get(self, agent: str | Agent, move_time: float, *, is_copy: bool = False) -> Agent:
         if not isinstance(agent, str):
@@ -286,11 +286,11 @@ def play_on(
 
 
 def in_order(finished: Iterable[tuple[Chunk, _R]]) -> Iterator[tuple[Chunk, _R]]:
-    """Yield chunks 0, 1, 2, ..., which are finished in another order, and what was returned of them."""
+    """Yield the chunks of a match in their order, in another of which they are finished, and what was returned of them."""
     early: dict[int, tuple[Chunk, _R]] = {}
     expected = 0
     for chunk, played in finished:
-        early[chunk.number] = chunk, played
+        early[chunk.index] = chunk, played
         while expected in early:
             yield early.pop(expected)
             expected += 1

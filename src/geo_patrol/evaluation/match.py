@@ -15,7 +15,7 @@ from geo_patrol.agents.registry import as_agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.evaluation.campaign import Campaign, agent_version, read_seed
-from geo_patrol.evaluation.chunks import SEATINGS, Chunks, OnFailure, PlannedMatch, PlayedChunk
+from geo_patrol.evaluation.chunks import SEATINGS, OnFailure, PlannedMatch, PlayedChunk
 from geo_patrol.evaluation.executors import Progress, WorkerOptions, check_processes, in_order
 from geo_patrol.evaluation.results import MatchResult, join_results
 
@@ -79,9 +79,11 @@ def play_match(
     if executor is None:
         workers["processes"] = processes
     with Campaign(agents, **workers) as campaign, _open_recorder(save, loaded) as record:
-        match = PlannedMatch(agents, loaded, campaign.names_of(agents))
-        chunks, results, start = Chunks([match], pairs, seed, campaign.move_time), [], time.perf_counter()
-        played = campaign.play(chunks, on_failure=on_failure, keeps_orders=record is not None, warms_up=False)
+        match = PlannedMatch(agents, loaded, seed, campaign.move_time, campaign.names_of(agents))
+        results, start = [], time.perf_counter()
+        played = campaign.play(
+            match.chunks(pairs), on_failure=on_failure, keeps_orders=record is not None, warms_up=False
+        )
         with closing(played):
             for _, chunk in in_order(played):
                 results.append(chunk.result)

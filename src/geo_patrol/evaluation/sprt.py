@@ -14,7 +14,7 @@ from geo_patrol.agents.protocol import Agent
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.evaluation import statistics
 from geo_patrol.evaluation.campaign import Campaign, agent_version, read_seed
-from geo_patrol.evaluation.chunks import Chunks, PlannedMatch
+from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.executors import WorkerOptions, in_order
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import MatchResult, join_results, to_frame
@@ -149,7 +149,7 @@ def play_sprt(
     results: list[MatchResult] = []
     versions = agent_version(first, resolved), agent_version(second, resolved)
     with Campaign([first, second], **options) as campaign:
-        chunks = Chunks([PlannedMatch((first, second), resolved)], pairs, seed, campaign.move_time)
+        chunks = PlannedMatch((first, second), resolved, seed, campaign.move_time).chunks(pairs)
         try:
             with closing(campaign.play(chunks)) as played:
                 for _, (result, *_) in in_order(played):

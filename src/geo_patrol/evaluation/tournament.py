@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from geo_patrol.agents.playing import check_pair
 from geo_patrol.agents.protocol import Agent, agent_name, unique_name
+from geo_patrol.base.versions import __version__
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ALPHA, BRAVO
-from geo_patrol.evaluation.campaign import Campaign, agent_version, describe_plan, play_matches, read_seed
+from geo_patrol.evaluation.campaign import Campaign, agent_version, play_matches, read_seed
 from geo_patrol.evaluation.chunks import PlannedMatch
 from geo_patrol.evaluation.executors import WorkerOptions
 from geo_patrol.evaluation.match import check_games
@@ -363,13 +364,21 @@ def play_tournament(
     pairings = _pairings(len(names), mirror)
     for first, second in pairings:
         check_pair(agents[first], agents[second])
-    matches = [
-        PlannedMatch((agents[first], agents[second]), resolved, (names[first], names[second]))
-        for first, second in pairings
-    ]
-    plan = {**describe_plan("tournament", names, resolved, games, seed), "mirror": mirror}
+    plan = {
+        "kind": "tournament",
+        "geo_patrol": __version__,
+        "agents": list(names),
+        "games": games,
+        "seed": seed,
+        "config": resolved.to_dict(),
+        "mirror": mirror,
+    }
     with Campaign(agents, folder=folder, **options) as campaign:
-        played = play_matches(campaign, matches, pairs, seed, plan, folder)
+        matches = [
+            PlannedMatch((agents[i], agents[k]), resolved, seed, campaign.move_time, (names[i], names[k]))
+            for i, k in pairings
+        ]
+        played = play_matches(campaign, matches, pairs, plan, folder)
     versions = tuple(agent_version(agent, resolved) for agent in agents)
     results = tuple(
         replace(match, versions=(versions[first], versions[second]))

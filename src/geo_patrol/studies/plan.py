@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from geo_patrol.base.arguments import check_seed
 from geo_patrol.base.errors import ConfigError, optional_import, show
-from geo_patrol.config.presets import load_config, resolve_overrides
+from geo_patrol.config.presets import current_value, load_config, resolve_overrides
 from geo_patrol.config.schema import GameConfig, wrong, wrong_key
 from geo_patrol.config.toml_files import preset_names, to_toml, value_text
 from geo_patrol.studies.answers import BALANCE, Asking, Cell, Estimate, Pair, Request, answers_differ
@@ -415,13 +415,14 @@ class StudyPlan:
         return any(question.expected != (0, 0) for question in self.file.question)
 
     def config(self, cell: Cell) -> GameConfig:
-        """Return the configuration of a cell.
+        """Return the configuration of a cell: the scenario's own where nothing differs from it, so that the games are the same.
 
         Raises:
             ConfigError: a key is unknown or a value invalid.
         """
-        scenario = self.scenarios[cell.scenario]
-        return load_config(scenario.config, dict(cell.overrides)) if cell.overrides else scenario.config
+        config = self.scenarios[cell.scenario].config
+        changes = {key: value for key, value in cell.overrides if current_value(config, key) != value}
+        return load_config(config, changes) if changes else config
 
     def vary(self, cell: Cell, overrides: Mapping[str, Any]) -> Cell:
         """Return a cell with further values replaced."""

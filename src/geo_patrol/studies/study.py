@@ -1,8 +1,8 @@
 """Studies: what is played for a study file, the results, and how two studies differ. A sweep is the short form of one.
 
-Games are played in blocks of up to ``CHUNK_PAIRS`` pairs and kept by what they depend on: configuration, agents, seed and
-place in the match. A study's folder can therefore be resumed, asked further questions and given further values; the games
-that it has already are not played again.
+Games are played in chunks and kept by what they depend on: configuration, agents, seed and place in the match. A study's
+folder can therefore be resumed, asked further questions and given further values; the games that it has already are not
+played again.
 """
 
 import hashlib
@@ -14,11 +14,10 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias, Unpack
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from geo_patrol.agents.isolation.agent import MOVE_TIME
 from geo_patrol.agents.playing import check_pair
@@ -26,19 +25,19 @@ from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.base.errors import ConfigError
 from geo_patrol.base.files import atomic_write
 from geo_patrol.base.versions import __version__
-from geo_patrol.config.presets import ConfigSource, current_value, load_config, read_saved_config
+from geo_patrol.config.presets import ConfigSource, load_config, read_saved_config
 from geo_patrol.config.toml_files import parse_overrides
 from geo_patrol.evaluation.campaign import (
-    GAMES,
     Campaign,
     FolderError,
     Journal,
+    Store,
     digest_files,
     read_plan,
     read_seed,
     warm_up,
 )
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlayedChunk, join_curves
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, CURVE, Chunk, PlannedMatch, PlayedChunk, join_curves
 from geo_patrol.evaluation.executors import WorkerOptions, check_processes
 from geo_patrol.evaluation.match import check_games
 from geo_patrol.evaluation.results import DRAW, Failure, to_frame
@@ -70,192 +69,84 @@ TABLES = ("results", "curves", "answers", "levels")
 Table: TypeAlias = Literal["results", "curves", "answers", "levels"]
 
 
-# Blocks of games
+# Games
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Consecutive games of a cell and a pair of agents; ``key`` is a digest of what they depend on."""
+class _Played(NamedTuple):
+    """The games of a chunk by side."""
 
-    cell: Cell
-    pair: Pair
-    seed: int
-    index: int
-    num_pairs: int
-    key: str
-
-    @property
-    def games(self) -> int:
-        return self.num_pairs * (2 if self.pair[0] == self.pair[1] else 1)
-
-
-@dataclass(frozen=True)
-class _PlayedBlock:
     games: StudyGames
     curve: NDArray[np.int32]
     failures: tuple[Failure, ...]
 
-
-class _BlockRecord(BaseModel):
-    """A block that was played, as plain data: a line of a journal."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    block: str
-    failures: list[Failure]
-    winner: list[int]
-    scores: list[list[int]]
-    turns: list[int]
-    reasons: list[int]
-    illegal_orders: list[list[int]]
-    curve: list[list[int]]
-
     @classmethod
-    def of(cls, block: _Block, played: _PlayedBlock) -> Self:
-        """Return the record of a block."""
-        columns = {name: played.games[name].tolist() for name in GAME.names or ()}
-        failures, curve = list(played.failures), played.curve.tolist()
-        return cls(block=block.key, failures=failures, curve=curve, **columns)
-
-    def read(self) -> _PlayedBlock | None:
-        """Return what was played; None if the columns do not fit."""
-        games = np.zeros(len(self.winner), GAME)
-        try:
-            for name in GAME.names or ():
-                column = np.array(getattr(self, name), games.dtype[name].base)
-                if column.shape != games[name].shape:
-                    return None
-                games[name] = column
-            curve = np.array(self.curve, np.int32).reshape(-1, len(CURVE))
-        except (ValueError, OverflowError):  # rows of different lengths, numbers that are too large
-            return None
-        if not np.isin(games["winner"], (DRAW, 0, 1)).all():
-            return None
-        return _PlayedBlock(games, curve, tuple(self.failures))
-
-
-def _parse_record(line: bytes) -> tuple[str, _PlayedBlock] | None:
-    try:
-        record = _BlockRecord.model_validate_json(line)
-    except ValidationError:
-        return None
-    played = record.read()
-    return None if played is None else (record.block, played)
-
-
-def _by_side(chunk: PlayedChunk) -> _PlayedBlock:
-    """Return the games of a chunk by side rather than by agent."""
-    result = chunk.result
-    games, numbers, alpha = np.zeros(len(result), GAME), np.arange(len(result)), result.first_side
-    games["winner"] = np.where(result.winner == DRAW, DRAW, result.winner ^ alpha)
-    for name in ("scores", "illegal_orders"):
-        by_agent = result.games[name]
-        games[name] = np.stack([by_agent[numbers, alpha], by_agent[numbers, 1 - alpha]], axis=1)
-    games["turns"], games["reasons"] = result.turns, result.reasons
-    return _PlayedBlock(games, chunk.curve.astype(np.int32), result.failures)
+    def of(cls, chunk: PlayedChunk) -> Self:
+        """Return the games of a chunk by side rather than by agent."""
+        result = chunk.result
+        games, numbers, alpha = np.zeros(len(result), GAME), np.arange(len(result)), result.first_side
+        games["winner"] = np.where(result.winner == DRAW, DRAW, result.winner ^ alpha)
+        for name in ("scores", "illegal_orders"):
+            by_agent = result.games[name]
+            games[name] = np.stack([by_agent[numbers, alpha], by_agent[numbers, 1 - alpha]], axis=1)
+        games["turns"], games["reasons"] = result.turns, result.reasons
+        return cls(games, chunk.curve.astype(np.int32), result.failures)
 
 
 class _Player:
-    """Plays the games of a study, or takes them from its journal.
+    """Plays the games of a study, and keeps them.
 
     Args:
         plan: the study.
         seats: the agents of every pair; None makes them by their names.
         move_time: seconds for a decision of a user-defined agent.
-        journal: where finished games are; None keeps them in memory alone.
-        campaign: plays the others; without one missing games are an error.
+        store: where games are from.
     """
 
-    def __init__(
-        self,
-        plan: StudyPlan,
-        seats: Seats | None,
-        move_time: float,
-        journal: Journal | None,
-        campaign: Campaign | None,
-    ) -> None:
-        self.plan, self.agents, self.move_time = plan, StudyAgents(plan, seats), move_time
-        self._journal, self._campaign = journal, campaign
-        self._asked = dict[str, int]()
-        self._most: dict[tuple[int, str, Pair], int] = {}
-        self.config = lru_cache(maxsize=64)(plan.config)
-        self._scenarios = [_digest(scenario.config.to_dict()) for scenario in plan.scenarios]
+    def __init__(self, plan: StudyPlan, seats: Seats | None, move_time: float, store: Store) -> None:
+        self.plan, self.agents, self.move_time, self._store = plan, StudyAgents(plan, seats), move_time, store
+        self._most: dict[str, int] = {}
+        self._config = lru_cache(maxsize=64)(plan.config)
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
-        self._played: dict[str, _PlayedBlock] = {} if journal is None else dict(journal.read(_parse_record))
+        self._asked: dict[str, int] = {}
+        self._played: dict[str, _Played] = {}
 
     def play(self, requests: Sequence[Request], remaining: int = 0) -> list[StudyGames]:
         """Return the games of every request, see ``questions.Source``."""
-        for cell, pair, games, seed in requests:
-            if seed == self.plan.file.seed:
-                place = cell.scenario, json.dumps(self._replaced(cell)), pair
-                self._most[place] = max(self._most.get(place, 0), games)
-        blocks = {block.key: block for request in requests for block in self.blocks(request)}
-        self._asked |= {key: block.games for key, block in blocks.items()}
-        for key, block in blocks.items():
-            if key in self._played and len(self._played[key].games) != block.games:
-                count = len(self._played[key].games)
-                raise FolderError(
-                    f"{GAMES} is damaged: block {key} has {count} games instead of {block.games}: delete its line to play them again"
-                )
-        missing = [block for key, block in blocks.items() if key not in self._played]
+        found, before = [self.chunks(request) for request in requests], self.total
+        for request, chunks in zip(requests, found, strict=True):
+            digest = chunks[0].match.digest
+            self._most[digest] = max(self._most.get(digest, 0), request.games)
+            self._asked |= {chunk.key: chunk.games for chunk in chunks}
+        missing = {chunk.key: chunk for chunks in found for chunk in chunks if chunk.key not in self._played}
         if missing:
-            self._play(missing, remaining)
-        return [
-            np.concatenate([self._played[block.key].games for block in self.blocks(request)]) for request in requests
-        ]
+            with closing(self._store.play(missing.values(), before=before, after=remaining)) as finished:
+                for chunk, played in finished:
+                    self._played[chunk.key] = _Played.of(played)
+        return [np.concatenate([self._played[chunk.key].games for chunk in chunks]) for chunks in found]
 
-    def _play(self, blocks: Sequence[_Block], remaining: int) -> None:
-        if self._campaign is None:
-            raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
-        chunks = [self.chunk(number, block) for number, block in enumerate(blocks)]
-        before = self.total - sum(block.games for block in blocks)
-        with closing(self._campaign.play(chunks, before=before, after=remaining)) as played:
-            for chunk, result in played:
-                block, finished = blocks[chunk.number], _by_side(result)
-                if self._journal is not None:
-                    self._journal.append(_BlockRecord.of(block, finished))
-                self._played[block.key] = finished
-
-    def chunk(self, number: int, block: _Block) -> Chunk:
-        """Return a block as a chunk with a number."""
-        alpha, bravo = block.pair
-        return Chunk(
-            number=number,
-            agents=self.agents.seats(block.cell, block.pair),
-            names=(alpha, bravo if bravo != alpha else f"{bravo} (2)"),
-            is_self_play=alpha == bravo,
-            config=self.config(block.cell),
-            seed=block.seed,
-            index=block.index,
-            num_pairs=block.num_pairs,
-            move_time=self.move_time,
-            swaps=alpha == bravo,
-        )
-
-    def blocks(self, request: Request) -> Iterator[_Block]:
-        """Yield the blocks of a request."""
+    def chunks(self, request: Request) -> list[Chunk]:
+        """Return the chunks of a request."""
         cell, pair, games, seed = request
-        pairs = games // 2 if pair[0] == pair[1] else games
-        seats = [agent if isinstance(agent, str) else agent.name for agent in self.agents.seats(cell, pair)]
-        where = [self._scenarios[cell.scenario], self._replaced(cell), pair, seats, self._files[pair], seed]
-        prefix = hashlib.sha256(json.dumps(where, sort_keys=True).encode())
-        for index in range(-(-pairs // CHUNK_PAIRS)):
-            num_pairs, digest = min(CHUNK_PAIRS, pairs - CHUNK_PAIRS * index), prefix.copy()
-            digest.update(f"{index} {num_pairs}".encode())
-            yield _Block(cell, pair, seed, index, num_pairs, digest.hexdigest()[:24])
+        return self._match(cell, pair, seed).chunks(games // 2 if pair[0] == pair[1] else games)
 
-    def _replaced(self, cell: Cell) -> list[tuple[str, Any]]:
-        """Return the overrides of a cell that change its scenario: games of the scenario as it stands are the same games."""
-        config = self.plan.scenarios[cell.scenario].config
-        return [(key, value) for key, value in cell.overrides if current_value(config, key) != value]
+    def _match(self, cell: Cell, pair: Pair, seed: int) -> PlannedMatch:
+        return PlannedMatch(
+            self.agents.seats(cell, pair),
+            self._config(cell),
+            seed,
+            self.move_time,
+            names=pair,
+            swaps=pair[0] == pair[1],
+            files=self._files[pair],
+        )
 
     def games_asked(self, cell: Cell, pair: Pair) -> int:
         """Return the most games with the study's own seed that were asked for in a cell."""
-        return self._most.get((cell.scenario, json.dumps(self._replaced(cell)), pair), 0)
+        return self._most.get(self._match(cell, pair, self.plan.file.seed).digest, 0)
 
     def curve(self, request: Request) -> NDArray[np.int64]:
         """Return the curve of a request that was played."""
-        return join_curves([self._played[block.key].curve.astype(np.int64) for block in self.blocks(request)])
+        return join_curves([self._played[chunk.key].curve.astype(np.int64) for chunk in self.chunks(request)])
 
     @property
     def total(self) -> int:
@@ -263,8 +154,8 @@ class _Player:
         return sum(self._asked.values())
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return the failures of agents in all games, in the order of their keys."""
-        return tuple(failure for key in sorted(self._played) for failure in self._played[key].failures)
+        """Return the failures of agents in all games, in the order in which they were asked for."""
+        return tuple(failure for key in self._asked for failure in self._played[key].failures)
 
 
 def _digest(data: Any) -> str:
@@ -543,7 +434,7 @@ def _run(plan: StudyPlan, seats: Seats | None, folder: Path | str | None, option
             journal = stack.enter_context(closing(Journal(Path(folder), identity)))
             with atomic_write(Path(folder) / STUDY) as file:
                 file.write(json.dumps(_saved(plan), indent=1) + "\n")
-        return _collect(_Player(plan, seats, campaign.move_time, journal, campaign))
+        return _collect(_Player(plan, seats, campaign.move_time, Store(campaign, journal)))
 
 
 def check_questions(plan: StudyPlan) -> None:
@@ -598,15 +489,15 @@ def read_study(folder: Path | str) -> Study:
     plan = read_plan(path)
     if plan is None or plan.get("kind") != "study":
         raise FolderError(f"{folder} holds no study: geo-patrol study run FILE.toml --out {folder}")
-    try:
-        saved = json.loads((path / STUDY).read_bytes())
-        file = parse_study(saved["study"], STUDY)
-        configs = [read_saved_config(config) for config in saved["configs"]]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
-        raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
-    planned = plan_study(file, path, configs=configs, checks=False)
     with closing(Journal(path, {key: plan[key] for key in plan if key not in ("format", "version")})) as journal:
-        return _collect(_Player(planned, None, plan.get("move_time", MOVE_TIME), journal, None))
+        try:
+            saved = json.loads((path / STUDY).read_bytes())
+            file = parse_study(saved["study"], STUDY)
+            configs = [read_saved_config(config) for config in saved["configs"]]
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+            raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
+        planned = plan_study(file, path, configs=configs, checks=False)
+        return _collect(_Player(planned, None, plan.get("move_time", MOVE_TIME), Store(None, journal)))
 
 
 @dataclass(frozen=True)
@@ -634,15 +525,15 @@ def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: flo
     """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
     check_questions(plan)
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
-    seconds, player = 0.0, _Player(plan, None, move_time, None, None)
+    seconds, player = 0.0, _Player(plan, None, move_time, Store(None, None))
     with Campaign(agents, move_time=move_time, processes=1) as campaign:
         warm_up(agents, plan.scenarios[0].config)
         for pair in plan.file.agents:
             games = min(plan.file.games, CHUNK_PAIRS)
-            block = next(player.blocks(Request(plan.cells[0], pair, games + games % 2, plan.file.seed)))
+            chunk, *_ = player.chunks(Request(plan.cells[0], pair, games + games % 2, plan.file.seed))
             start = time.perf_counter()
-            list(campaign.play([player.chunk(0, block)], warms_up=False))
-            seconds += (time.perf_counter() - start) / block.games
+            list(campaign.play([chunk], warms_up=False))
+            seconds += (time.perf_counter() - start) / chunk.games
     count = len(plan.cells) * len(plan.file.agents) * plan.file.games
     asked = len(plan.asked_cells) * len(plan.file.agents)
     questions = [question.expected for question in plan.file.question]
