@@ -46,6 +46,53 @@ def test_a_player_learns_by_mouse_and_by_keyboard(address, open_page):
     page.locator("#progress", has_text=f"Step {len(STEPS) - 1} of").wait_for()
 
 
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_a_pointer_shows_what_the_step_speaks_of(address, open_page, number, size):
+    step = STEPS[number - 1]
+    name = step.orders[0].split()[0]
+    page = open_page(f"{address}/static/learn.html#step={number}", size, reduced_motion="reduce")
+    page.locator("#step", has_text=step.title).wait_for()
+    until(page, "page.entry.choices !== null && page.entry.isShown")
+    assert f"alpha:{name}" in pointed_at(page)
+    page.evaluate("name => page.entry.select(name)", name)
+    option = page.evaluate(
+        "([name, order]) => page.entry.choices.satellites.find((one) => one.name === name).options.find((one) => one.order === order)",
+        [name, step.orders[0]],
+    )
+    assert option["area"] in pointed_at(page)
+    page.evaluate("([name, order]) => page.entry.giveAll([order])", [name, step.orders[0]])
+    assert page.locator(".pointer").is_hidden()
+
+
+def pointed_at(page):
+    """Return the areas of the board before the tip of the pointer."""
+    return page.evaluate(
+        """() => {
+          const pointer = document.querySelector(".pointer");
+          const { x, y } = new DOMPoint(2, 0).matrixTransform(pointer.getScreenCTM());
+          return document.elementsFromPoint(x, y).map((element) => element.dataset.area);
+        }"""
+    )
+
+
+@pytest.mark.parametrize("size", [(390, 844), (360, 740), (640, 400), (1000, 600)])
+def test_orders_are_in_sight_wherever_the_page_stands(address, open_page, size):
+    page = open_page(f"{address}/static/learn.html#step=2", size, reduced_motion="reduce")
+    for number, step in enumerate(STEPS[1:], 2):
+        page.evaluate("number => (location.hash = `step=${number}`)", number)
+        page.locator("#step", has_text=step.title).wait_for()
+        until(page, "page.entry.choices !== null && page.entry.isShown")
+        page.evaluate("scrollTo(0, 0)")
+        name, action, *_ = step.orders[0].split()
+        page.evaluate("name => page.entry.select(name)", name)
+        way = page.locator(".choice .way", has=page.locator(f"input[aria-label^={action.capitalize()}]")).first
+        box, foot = way.bounding_box(), page.locator(".foot").bounding_box()
+        assert box["y"] + box["height"] <= foot["y"] + 1 <= size[1], step.id
+        assert box["x"] + box["width"] <= size[0]
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
 def play_step(page, step, *, by_mouse):
     until(page, "page.entry.choices !== null && page.entry.isShown")
     settle(page)

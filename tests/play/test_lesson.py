@@ -1,5 +1,7 @@
 """The guided first game without a window: its steps, played by the real rules."""
 
+import re
+
 import pytest
 
 from geo_patrol import Game, Order, load_config
@@ -143,16 +145,28 @@ def test_numbers_are_those_of_the_rules():
 
     assert "It has 100 fuel" in texts("fuel")
     assert "or retrograde for 5 fuel, radial in or out for 10, or hold" in texts("move")
+    assert "100 for the fuel of the HVA and 100 for that of all Patrols together make 200" in texts("fuel")
     assert "has paid 5 and has 95 fuel left" in texts("move")
     assert "costs 5 fuel in the same sector and hits with 80%" in texts("shoot")
     assert "it costs 7 and hits with 40%" in texts("shoot")
     assert "costs 10, with 40%" in texts("guard")
     assert "each satellite pays 1 fuel" in texts("score")
     assert "earns 10 points in its goal sector, next to it 3" in texts("score")
-    assert "cost 5 points of fuel, and the goal earned 10: your score is 205. Gold, whose HVA held" in texts("score")
+    assert "cost 5 points of fuel, and the goal earned 10: your score is 205; gold, whose HVA held" in texts("score")
     assert "a side has 350 points, or after 50 turns" in texts("end")
     assert "it can collide, for 20 fuel with 80%" in texts("end")
     assert "176 to 100, you win" in texts("end")
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_says_two_sentences_and_the_drift_is_told_when_it_is_seen_first(name):
+    session = session_of(name)
+    before = session.card.text
+    do(session)
+    for text in (before, session.card.text):
+        assert len(re.findall(r"[.?!](?= |$)", text)) <= 2
+    drifts = session.live.game.goals != session.live.timeline[0].goals
+    assert ("drift" in before + session.card.text) == drifts or name in ("guard", "end")
 
 
 def test_texts_follow_the_rules_when_these_change():

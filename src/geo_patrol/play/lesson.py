@@ -84,13 +84,15 @@ class GameLesson(Lesson[GameStep]):
         """Return what the texts of the step refer to, taken from the rules and from the game."""
         start, now = live.timeline[0], live.game
         config = self.config
+        hva_points = config.to_dict()[PLAYER]["hva"]["weight"] * Game(config, seed=0).satellite(PLAYER, 0).fuel
         option = describe(start, PLAYER, Order.parse(self.step.orders[0])) if self.step.orders else None
         return {
             **config.to_dict()[PLAYER],
             **_values_of(now),
             "before": _values_of(start),
             "order": option,
-            "full_score": Game(config, seed=0).scores[PLAYER],
+            "hva_points": hva_points,
+            "patrol_points": Game(config, seed=0).scores[PLAYER] - hva_points,
             "ammo": config.side(PLAYER).patrols.ammo,
             "rings": config.board.outer_ring - config.board.inner_ring + 1,
             "turn_limit": config.turn_limit,

@@ -582,15 +582,17 @@ def step_record(index: int, *, is_narrow: bool = False) -> dict[str, Any]:
 
     Returns:
         ``title`` of the lesson; ``steps``, their number; ``card``, what the player reads; ``selects``, whether a satellite is to be selected and
-        not orders to be committed; ``record`` as ``game_record`` and ``choices`` as ``choices_record`` return them.
+        not orders to be committed; ``points``, the satellite that it is about and its order, None where it is to be selected; ``record`` as ``game_record`` and ``choices`` as ``choices_record`` return them.
     """
     session = _begin(index)
-    game = session.live.game
+    game, step = session.live.game, session.lesson.step
+    order = next(iter(step.orders), None)
     return {
         "title": session.lesson.title,
         "steps": len(session.lesson.steps),
         "card": asdict(session.card),
-        "selects": session.lesson.step.select is not None,
+        "selects": step.select is not None,
+        "points": (step.select or str(order).split()[0], order),
         "record": game_record(session.live.timeline, session.lesson.title, is_narrow=is_narrow),
         "choices": choices_record(game, PLAYER, SceneEncoder(game.config, is_narrow=is_narrow).layout),
     }

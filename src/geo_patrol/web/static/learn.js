@@ -3,7 +3,7 @@ import { OrderPanel } from "./orders.js";
 import { Playback } from "./playback.js";
 import { followClass } from "./pupil.js";
 import { NARROW, screenKind } from "./scene.js";
-import { capitalized, Cast, create, rulesOf, SIDES } from "./words.js";
+import { capitalized, Cast, create, rulesOf, SIDES, svgElement } from "./words.js";
 
 const FIRST = "level:sputnik"; // the first opponent
 
@@ -16,6 +16,7 @@ class Lesson {
     this.tried = null; // what the player did that was right
     this.cast = new Cast(["You", "Gold"], "alpha");
     this.playback = new Playback(document.getElementById("board"), () => this.#showMoment());
+    this.pointer = this.playback.board.svg.appendChild(svgElement("path", { class: "pointer marks" }));
     this.entry = new OrderPanel(document, this.playback, (orders) => this.#attempt({ orders }), () => this.#changed());
     this.back.addEventListener("click", () => this.#go(this.number - 1));
     this.next.addEventListener("click", () => this.#go(this.number + 1));
@@ -32,7 +33,7 @@ class Lesson {
     if (answer === null) return;
     document.title = answer.title;
     this.count = answer.steps;
-    this.selects = answer.selects;
+    Object.assign(this, { selects: answer.selects, points: answer.points });
     this.playback.setPlaying(false);
     this.playback.load(answer.record);
     document.querySelector(".rules").replaceChildren(...rulesOf(answer.record.rules));
@@ -64,6 +65,32 @@ class Lesson {
   #changed() {
     if (!this.isDone) this.wrong.textContent = ""; // it was about other orders
     if (this.selects && this.entry.selected !== null) this.#attempt({ select: this.entry.selected });
+    this.#point();
+  }
+
+  /** Points on the board at the satellite that the step is about; once it is selected, at where it is to go or whom it is to attack. */
+  #point() {
+    const { entry, pointer, playback, isDone } = this;
+    const [name, order] = this.points;
+    const satellite = entry.choices?.satellites.find((one) => one.name === name);
+    const option = satellite?.options.find((one) => one.order === order);
+    const area = entry.selected === name && option ? option.area : satellite?.area;
+    pointer.style.display = isDone || area === undefined || (option && entry.pending.get(name) === option) ? "none" : "";
+    if (area === undefined) return;
+    const { size } = playback.board;
+    const places = new Map(Object.entries(entry.choices.areas).map(([key, { hit }]) => [key, hit[0] === "C" ? hit.slice(-3) : middle(hit.slice(5))]));
+    const [x, y, radius] = places.get(area);
+    const unit = size / (NARROW.matches ? 400 : 700);
+    const others = [...places].filter(([key]) => key !== area && key.includes(":")).map(([, place]) => place);
+    const room = (angle) => {
+      const [left, top] = [Math.cos(angle), Math.sin(angle)].map((way, i) => [x, y][i] - way * (radius + 22 * unit)); // the middle of it
+      const inside = Math.min(left, top, size - left, size - top) - 20 * unit;
+      return Math.min(inside, ...others.map((one) => Math.hypot(one[0] - left, one[1] - top) - one[2]));
+    };
+    const angles = [...Array(16).keys()].map((i) => (i * Math.PI) / 8);
+    const angle = angles.reduce((best, one) => (room(one) > room(best) ? one : best)); // where it covers nobody
+    pointer.setAttribute("transform", `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI}) translate(${-radius} 0) scale(${unit})`);
+    pointer.setAttribute("d", "M-3 0l-16-11v6h-20v10h20v6z");
   }
 
   #showMoment() {
@@ -88,6 +115,7 @@ class Lesson {
       this.entry.commit.disabled = this.entry.undo.disabled = true;
       this.playback.setPlaying(true);
     }
+    this.#point();
     this.result = answer;
     if (answer.record === null || (this.playback.isAtEnd && this.playback.hasArrived)) this.#tell();
   }
@@ -123,11 +151,18 @@ class Lesson {
     if (card.hint) this.wrong.scrollIntoView({ block: "nearest" });
     this.back.hidden = this.number === 1;
     this.isDone = isDone;
+    this.#point();
     this.entry.commit.hidden = this.entry.undo.hidden = isDone || this.selects;
     this.next.hidden = this.number === this.count || this.number > this.reached;
     this.next.classList.toggle("main", isDone);
     this["play-on"].hidden = !isDone || this.number < this.count;
   }
+}
+
+/** Returns the middle of a polygon, and 0 as its radius. */
+function middle(points) {
+  const mean = (from) => points.filter((_, i) => i % 2 === from).reduce((sum, value, _, all) => sum + value / all.length, 0);
+  return [mean(0), mean(1), 0];
 }
 
 const followed = new URLSearchParams(location.hash.slice(1)).get("class"); // of a pupil who waits for a partner
