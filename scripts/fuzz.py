@@ -63,6 +63,12 @@ def random_fuel(rng: np.random.Generator) -> int | dict[str, int]:
     return {"low": low, "high": high} if rng.random() < 0.1 else low
 
 
+def random_singles(rng: np.random.Generator) -> dict[str, Any]:
+    """Return Patrols with fuel and ammo of their own, by number."""
+    numbers = rng.choice(np.arange(1, 11), 3, replace=False).tolist()
+    return {str(number): {"fuel": random_fuel(rng), "ammo": int(rng.integers(0, 4))} for number in numbers}
+
+
 def random_side(rng: np.random.Generator) -> dict[str, Any]:
     """Return all values of one side."""
     patrols = int(rng.integers(1, 11))
@@ -81,6 +87,7 @@ def random_side(rng: np.random.Generator) -> dict[str, Any]:
             **({"count": int(rng.integers(1, 11))} if rng.random() < 0.2 else {}),
             "fuel": random_fuel(rng),
             "ammo": int(rng.integers(0, 4)),
+            **({"single": random_singles(rng)} if rng.random() < 0.2 else {}),
             "weight": "auto" if rng.random() < 0.5 else round(float(rng.random() * 2), 3),
         },
         "costs": {

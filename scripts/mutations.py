@@ -51,7 +51,7 @@ def _of(file: str, *changes: tuple[str, str]) -> list[Mutant]:
 
 MUTANTS = [
     *_of(
-        "board.py",
+        "base/board.py",
         ("    node = sector + 2\n", "    node = sector + 3\n"),
         ("        node >>= 1\n    return node - 1", "        node >>= 0\n    return node - 1"),
         ("        node <<= 1\n    return node - 2", "        node <<= 0\n    return node - 2"),
@@ -120,6 +120,15 @@ MUTANTS = [
         ("            visible = _FLEET\n", ""),
         ("if attacker == state.NOBODY:", "if False:"),
         ("2 * int(game.turn) + (game.phase != state.MOVEMENT)", "2 * int(game.turn)"),
+    ),
+    *_of(
+        "engine/setup.py",
+        ("else rules.patrol_fuel[side, number - 1]", "else rules.initial_fuel[side, 1]"),
+        ("else rules.patrol_ammo[side, number - 1]", "else rules.initial_ammo[side, 1]"),
+        (
+            "            full += rules.patrol_fuel[side, i] * (i < rules.patrol_count[side])\n",
+            "            full += rules.patrol_fuel[side, i]\n",
+        ),
     ),
     *_of(
         "engine/turn.py",

@@ -21,6 +21,7 @@ costs = st.sampled_from([0, 1, 2, 5]) | st.sampled_from([5, 7, 10, 20]) | st.int
 cost_pairs = st.tuples(costs, costs).map(list)
 free_odds = st.sampled_from([0.5, 0.4, 0.8]) | st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1)
 fuels = st.sampled_from([60, 80, 100, 200]) | st.integers(1, 200)
+supplies = st.fixed_dictionaries({}, optional={"fuel": fuels, "ammo": st.integers(0, 3)})
 win_scores = st.just(10_000) | st.integers(300, 1_000_000) | st.integers(1, 300)
 weights = st.integers(0, 3) | st.floats(0, 2) | st.sampled_from([0.1, 0.125, 1 / 3])
 
@@ -55,6 +56,7 @@ def side_values(draw, odds):
             "fuel": draw(fuels),
             "ammo": draw(st.integers(0, 3)),
             "weight": draw(weights | st.just("auto")),
+            "single": draw(st.dictionaries(st.sampled_from([str(i) for i in range(1, 11)]), supplies, max_size=3)),
         },
         "costs": {
             **{name: draw(costs) for name in ("prograde", "retrograde", "radial_in", "radial_out")},

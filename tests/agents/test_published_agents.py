@@ -223,6 +223,7 @@ def test_wrong_logits(logits, message):
         ({"turn_limit": 64}, "turn_limit must be at most 63, got 64"),
         ({"alpha.hva.fuel": 128}, "alpha.hva.fuel must be at most 127, got 128"),
         ({"bravo.patrols.ammo": 16}, "bravo.patrols.ammo must be at most 15, got 16"),
+        ({"bravo.patrols.single.8.ammo": 16}, "bravo.patrols.single.8.ammo must be at most 15, got 16"),
     ],
 )
 def test_configurations_that_the_observation_cannot_hold(values, message):

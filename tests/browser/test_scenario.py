@@ -199,3 +199,20 @@ def test_the_editor_fits_its_window_and_is_accessible(address, open_page, size):
         page.locator('[data-azimuth="0"]').tap(force=True)
         until(page, "page.waiting === 0 && page.places.alpha.get(0) === 1")
     check_page(page, size)
+
+
+def test_single_patrols_have_fields_of_their_own(editor):
+    fuel = editor.locator("[data-key='alpha.patrols.single.2.fuel']")
+    assert not fuel.is_visible()
+    editor.locator(".alpha summary").click()
+    assert fuel.get_attribute("placeholder") == editor.input_value("[data-key='alpha.patrols.fuel']") == "100"
+    fuel.fill("130")
+    fuel.press("Tab")
+    config = config_of(editor)
+    assert config.alpha.patrols.single["2"].fuel == 130
+    assert editor.input_value("[data-key='alpha.patrols.fuel']") == "100"
+    write_scenario(editor, 'extends = "case2"\n[bravo.patrols]\nsingle = { 1 = { ammo = 7 } }\n')
+    editor.locator(".bravo summary").click()
+    assert editor.input_value("[data-key='bravo.patrols.single.1.ammo']") == "7"
+    assert fuel.input_value() == ""
+    assert not editor.locator("[data-key='bravo.patrols.single.9.ammo']").is_visible()

@@ -73,6 +73,14 @@ def test_set_shows_what_it_changes():
     assert shown.count("# was") == 2
 
 
+def test_single_patrols_are_set_and_listed(tmp_path):
+    shown = run("case1", "--set", "bravo.patrols.single.3.fuel=+20").stdout
+    assert "bravo.patrols.single.3.fuel = 80  # was not set\n" in shown
+    path = tmp_path / "single.toml"
+    path.write_text(shown)
+    assert load_config(path) == load_config("case1", {"bravo.patrols.single.3.fuel": 80})
+
+
 def test_two_are_compared():
     assert run("case4", "case5").stdout.splitlines() == [
         "case4 (Case 4: four sharpshooters) -> case5 (Case 5: sharpshooters, low fuel)",

@@ -54,6 +54,18 @@ OVERRIDES = [
     ("bravo.patrols.weight", "car", "bravo.patrols.weight must be a number from 0 to 100, or \"auto\", got 'car'"),
     ("bravo.patrols.ammo", -1, "bravo.patrols.ammo must be an integer from 0 to 1000, got -1"),
     ("bravo.patrols.count", 11, "bravo.patrols.count must be an integer from 1 to 10, got 11"),
+    (
+        "bravo.patrols.single",
+        {"11": {"fuel": 3}},
+        "bravo.patrols.single must be a table whose keys are numbers of Patrols, \"1\" to \"10\", got {'11': {'fuel': 3}}",
+    ),
+    (
+        "bravo.patrols.single",
+        [1],
+        'bravo.patrols.single must be a table whose keys are numbers of Patrols, "1" to "10", got [1]',
+    ),
+    ("bravo.patrols.single.3.fuel", 0, "bravo.patrols.single.3.fuel must be an integer from 1 to 10000, got 0"),
+    ("bravo.patrols.single.3.fule", 9, "bravo.patrols.single.3.fule = 9: there is no such key; did you mean fuel?"),
     ("bravo.patrols.fuel", [100], "bravo.patrols.fuel must be an integer from 1 to 10000, got [100]"),
     (
         "alpha.patrols.formation",
@@ -202,6 +214,7 @@ def test_override_as_text(override, message):
         ({"bravo": {"patrols": {"fuel": "+1"}}}, 60, 61),
         ("bravo.odds.shoot.1=-0.1", 0.4, 0.3),
         ("both.patrols.count=-2", 8, 6),  # of the formation
+        ("both.patrols.single.8.fuel=+50%", 60, 90),  # of the fleet
         ("title=+1", "Case 1: three rounds", "+1"),
     ],
 )
@@ -229,6 +242,9 @@ def test_relative_overrides_are_relative_to_the_source_whatever_is_set_beside_th
 def test_a_relative_override_changes_ranges_and_refuses_variants_with_values_of_their_own():
     config = load_config("generalization/train", ["both.patrols.fuel=+20%"])
     assert config.alpha.patrols.fuel == config.bravo.patrols.fuel == Range(48, 120)
+    fuels = {"extends": "case1", "variants": [{"name": "rich", "bravo": {"patrols": {"fuel": 90}}}]}
+    with pytest.raises(ConfigError, match="the variant 'rich' has a value of its own, 90; it must be a value"):
+        load_config(fuels, ["bravo.patrols.single.3.fuel=+20"])
     message = "the variant 'offense against defense' has a value of its own, 0; it must be a value"
     with pytest.raises(ConfigError, match=message):
         load_config("generalization/train", ["alpha.patrols.ammo=+1"])

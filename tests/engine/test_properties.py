@@ -188,7 +188,7 @@ def test_score_is_goal_points_and_fuel_points(game):
         assert game.goal_points[side] == points
         weight = config.patrols.weight
         if weight == "auto":
-            weight = 100 / ((len(fleet) - 1) * config.patrols.fuel)
+            weight = 100 / sum(satellite.fuel for satellite in Game(game.config, seed=0).satellites(side)[1:])
         fuel = config.hva.weight * fleet[0].fuel + weight * sum(satellite.fuel for satellite in fleet[1:])
         assert game.scores[side] in {points + int(fuel - 1e-3), points + int(fuel + 1e-3)}
 

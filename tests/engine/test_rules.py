@@ -96,6 +96,26 @@ def test_sampled_count_gives_the_fleet_of_that_count(count):
     assert satellite_values(sampled, "bravo", "sector") == satellite_values(alone, "bravo", "sector")
 
 
+def test_single_patrols_have_fuel_and_rounds_of_their_own():
+    config = small(patrols={"fuel": 60, "ammo": 1, "single": {"2": {"fuel": 90}, "4": {"ammo": 3}, "5": {"fuel": 1}}})
+    game = Game(config, seed=1)
+    assert satellite_values(game, "alpha", "fuel") == [100, 60, 90, 60, 60]
+    assert satellite_values(game, "alpha", "ammo") == [0, 1, 1, 1, 3]
+    game.step(alpha=["P2 prograde"])
+    assert game.satellite("alpha", 2).fuel == 85
+
+
+def test_the_automatic_weight_makes_a_fleet_of_single_patrols_worth_100_points():
+    single = {"1": {"fuel": 180}, "2": {"fuel": 10}, "3": {"fuel": 9_000}}  # the third is not in the fleet
+    game = Game(small(2, patrols={"fuel": 60, "single": single}), seed=1)
+    assert game.scores == {"alpha": 200, "bravo": 200}
+    game.step(alpha=["P1 prograde", "P2 prograde"], bravo=[])
+    game.step()
+    fuel = sum(satellite_values(game.fork(0), "alpha", "fuel")[1:])
+    assert fuel == 190 - 2 * 5 - 2 * 1
+    assert game.scores["alpha"] - game.goal_points["alpha"] == 100 + int(100 * 180 / 190)  # scored before the drift
+
+
 # Movement
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import seeds
+from strategies import play_on, seeds
 from vector_reference import Singles, assert_plays_as_singles
 
 from geo_patrol import (
@@ -387,6 +387,64 @@ def test_saved_games_of_an_unknown_variant_are_refused(config, right):
     saved["chance"]["variant"] = "poor"
     with pytest.raises(RecordingError, match=f"saved game: chance.variant must be {right}, got 'poor'"):
         Game.restore(saved)
+
+
+# Single Patrols
+
+SINGLE_PATROLS = load_config(
+    {
+        "extends": "case1",
+        "both": {"patrols": {"fuel": {"low": 40, "high": 100}}},
+        "alpha": {"patrols": {"single": {"2": {"fuel": {"low": 10, "high": 20}, "ammo": {"choices": [0, 5]}}}}},
+        "variants": [
+            {"name": "alike", "mirror": True},
+            {"name": "apart", "bravo": {"patrols": {"count": 3, "single": {"1": {"ammo": 9}, "8": {"fuel": 1}}}}},
+        ],
+    }
+)
+
+
+def test_supplies_of_single_patrols_are_sampled_saved_and_part_of_the_configuration():
+    games = Games(SINGLE_PATROLS, 40, seed=0)
+    rules = games.state.rules
+    keys = {
+        "alpha.patrols.fuel",
+        "bravo.patrols.fuel",
+        *(f"alpha.patrols.single.2.{name}" for name in ("fuel", "ammo")),
+    }
+    for index, game in enumerate(games):
+        assert np.array_equal(games.state.games["fuel"][index, 0, 1:], rules["patrol_fuel"][index, 0])
+        assert game.config.variant in ("alike", "apart")
+        alpha, bravo = game.satellites("alpha"), game.satellites("bravo")
+        assert 10 <= alpha[2].fuel <= 20
+        assert alpha[2].ammo in (0, 5)
+        assert 40 <= alpha[1].fuel == alpha[3].fuel <= 100
+        if game.config.variant == "alike":
+            assert [(one.fuel, one.ammo) for one in bravo] == [(one.fuel, one.ammo) for one in alpha]
+        else:
+            assert [one.ammo for one in bravo] == [0, 9, 3, 3]
+        alone = Game(game.config, seed=5)
+        for side in SIDES:
+            assert [one.fuel for one in alone.satellites(side)] == [one.fuel for one in game.satellites(side)]
+            assert [one.ammo for one in alone.satellites(side)] == [one.ammo for one in game.satellites(side)]
+        assert alone.scores == game.scores
+        assert Game.restore(json.loads(json.dumps(game.save()))) == game
+    env = geo_patrol_v0.parallel_env(config=SINGLE_PATROLS)
+    _, infos = env.reset(seed=1)
+    assert set(infos["alpha"]["sampled"]) == keys
+
+
+def test_single_patrols_without_values_of_their_own_change_nothing():
+    plain = load_config("case1")
+    single = load_config(
+        "case1", {"both.patrols.single": {"3": {}, "1": {"fuel": 60}}, "alpha.patrols.single.1.fuel": 100}
+    )
+    assert "single" not in plain.to_dict()["alpha"]["patrols"]
+    mine, theirs = Game(plain, seed=3), Game(single, seed=3)
+    for game in (mine, theirs):
+        play_on(game, 12, seed=4)
+    assert np.array_equal(mine.observation("alpha"), theirs.observation("alpha"))
+    assert mine.position == theirs.position
 
 
 # The split of the package

@@ -405,6 +405,9 @@ def test_what_was_skipped_is_told():
 def test_prompts_have_the_values_of_the_game():
     prompt = prompt_text(Game("case4"), "bravo")
     assert "4 Patrols with 80 fuel and 3 ammo" in prompt
+    single = Game("case4", overrides={"bravo.patrols.single.4.fuel": 90, "bravo.patrols.single.5.fuel": 70})
+    assert "4 Patrols with 80 fuel and 3 ammo, but P4 with 90 fuel and 3 ammo" in prompt_text(single, "bravo")
+    assert "P5 with" not in prompt_text(single, "bravo")
     assert "You are bravo." in prompt
     assert len(prompt) < 6_000
 

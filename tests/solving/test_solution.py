@@ -32,6 +32,12 @@ SMALL = {
         "alpha": {"patrols": {"fuel": 20, "formation": [[0, 2]]}},
         "bravo": {"patrols": {"fuel": 40}, "odds": {"guard": [0.9, 0.7]}},
     },
+    "single Patrols": {
+        "top": {"turn_limit": 2, "board": CLOSE},
+        "both": {"hva": {"fuel": 3}},
+        "alpha": {"patrols": {"fuel": 8, "ammo": 0, "formation": [[0, 2]], "single": {"2": {"fuel": 14, "ammo": 1}}}},
+        "bravo": {"patrols": {"fuel": 7, "single": {"1": {"fuel": 12}}}},
+    },
     "rules of the code": {
         "top": {"turn_limit": 2, "board": CLOSE, "rules": "code"},
         "both": {"patrols": {"fuel": 7, "ammo": 2}, "hva": {"fuel": 2}},

@@ -458,6 +458,7 @@ def test_values_of_a_factor_may_be_lists():
 def test_words():
     assert in_words("bravo.patrols.count") == "number of bravo's Patrols"
     assert in_words("alpha.odds.shoot.1") == "odds of alpha's shots in an adjacent sector"
+    assert in_words("bravo.patrols.single.3.ammo") == "rounds of bravo's Patrol 3"
     assert in_words("turn_limit") == "turn limit"
     assert not re.search(r"[._]", in_words("both.hva.fuel"))
 
@@ -469,6 +470,8 @@ def test_values_and_changes_in_words():
     assert change_in_words(ammo, "+1") == "one more round for each of bravo's Patrols"
     assert change_in_words(ammo, "-2") == "2 fewer rounds for each of bravo's Patrols"
     assert change_in_words(fuel, "-10%") == "10% less fuel for alpha's HVA"
+    assert change_in_words("both.patrols.single.3.ammo", "+1") == "one more round for either side's Patrol 3"
+    assert ask_extreme("bravo.patrols.single.3.fuel", "largest") == "How much fuel may bravo's Patrol 3 have so that"
     assert change_in_words(fuel, 90) == "90 units of fuel for alpha's HVA"
     assert change_in_words(odds, "+5%") == "+5% for the odds of either side's shots in the same sector"
     assert ask_extreme(ammo, "smallest") == "How few rounds may each of bravo's Patrols have so that"

@@ -68,6 +68,16 @@ def test_the_fleet_is_that_of_the_game_where_a_count_extends_the_formation(clien
     assert answer["counted"] == [False, True]
 
 
+def test_single_patrols_are_told_from_the_fleet(client):
+    scenario = 'extends = "case2"\nmirror = true\n[alpha.patrols]\nsingle = { 2 = { fuel = 33 } }\n'
+    answer = edit(client, scenario, **{"alpha.patrols.single.1.ammo": 5})
+    assert tomllib.loads(answer["scenario"])["alpha"]["patrols"]["single"] == {"2": {"fuel": 33}, "1": {"ammo": 5}}
+    assert answer["single"] == [{"2": ["fuel"], "1": ["ammo"]}] * 2
+    patrols = load_config("case2").alpha.patrols
+    assert answer["supplies"] == [[patrols.fuel, patrols.ammo]] * 2
+    assert edit(client, answer["scenario"], **{"alpha.patrols.single.1.ammo": None})["single"] == [{"2": ["fuel"]}] * 2
+
+
 @pytest.mark.parametrize(
     ("scenario", "questions"),
     [

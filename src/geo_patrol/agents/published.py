@@ -116,6 +116,10 @@ def find_unfit(game: Game) -> str:
         for kind, name in enumerate(("hva", "patrols")):
             numbers.append((f"{side}.{name}.fuel", int(rules.initial_fuel[index, kind]), _FUEL_BITS))
             numbers.append((f"{side}.{name}.ammo", int(rules.initial_ammo[index, kind]), _AMMO_BITS))
+        for number in range(int(rules.patrol_count[index])):
+            name = f"{side}.patrols.single.{number + 1}"
+            numbers.append((f"{name}.fuel", int(rules.patrol_fuel[index, number]), _FUEL_BITS))
+            numbers.append((f"{name}.ammo", int(rules.patrol_ammo[index, number]), _AMMO_BITS))
         numbers.append((f"the score of {side}", game.scores[side], _SCORE_BITS))
     faults = (f"{name} must be at most {2**bits - 1}, got {number}" for name, number, bits in numbers if number >> bits)
     return next(faults, "")

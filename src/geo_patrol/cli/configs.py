@@ -96,7 +96,8 @@ def _fleet(side: "SideConfig") -> str:
     formations = formation.choices if isinstance(formation, Choice) else (formation,)
     sizes = dict.fromkeys(str(sum(count for _, count in groups)) for groups in formations)
     count = "|".join(sizes) if patrols.count is None else _short(patrols.count)
-    return f"{count} x {_short(patrols.fuel)}, {_short(patrols.ammo)}"
+    single = "; some differ" if patrols.single else ""
+    return f"{count} x {_short(patrols.fuel)}, {_short(patrols.ammo)}{single}"
 
 
 def _short(value: Any) -> str:

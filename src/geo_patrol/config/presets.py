@@ -1,5 +1,6 @@
 """Loading configurations: presets, files, mappings, and values that replace others."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -73,11 +74,21 @@ def target_keys(key: str) -> list[str]:
 
 def current_value(config: GameConfig, key: str) -> Any:
     """Return the value of a configuration at the dotted key of one side, or of the whole game; None if there is none."""
-    value = value_at(config.to_dict(), key)
-    if value is None and key in {f"{side}.patrols.count" for side in SIDES}:  # all Patrols of the formation
-        formation = config.side(key.partition(".")[0]).patrols.formation
-        return sum(count for _, count in formation) if isinstance(formation, tuple) else None
-    return value
+    return _value_of(config.to_dict(), key)
+
+
+def _value_of(data: Data, key: str) -> Any:
+    """Return the value at a key of a configuration as plain data, or what stands for it where it is not set."""
+    value = value_at(data, key)
+    if value is not None:
+        return value
+    side, _, rest = key.partition(".")
+    if rest == "patrols.count":  # all Patrols of the formation
+        formation = value_at(data, f"{side}.patrols.formation")
+        return sum(count for _, count in formation) if isinstance(formation, list) else None
+    if re.fullmatch(r"patrols\.single\.\d+\.\w+", rest):  # a Patrol without a value of its own has that of its fleet
+        return value_at(data, f"{side}.patrols.{rest.rpartition('.')[2]}")
+    return None
 
 
 def resolve_value(config: GameConfig, key: str, value: Any) -> Any:
@@ -87,12 +98,13 @@ def resolve_value(config: GameConfig, key: str, value: Any) -> Any:
         ConfigError: it is relative to something that is no number, or variants have values of their own there, for which it
             would be another.
     """
-    changed = change_value(key, current_value(config, key), value)
-    for variant in config.to_dict()["variants"] if is_relative(value) else ():
-        own = value_at(variant, key)
-        if own is not None and change_value(key, own, value) != changed:
+    before = current_value(config, key)
+    changed = change_value(key, before, value)
+    for variant in config.with_variants() if is_relative(value) else ():
+        own = _value_of(variant, key)
+        if own not in (None, before) and change_value(key, own, value) != changed:
             raise ConfigError(
-                f"{key} = {show(value)}: it is relative, and the variant {variant['name']!r} has a value of its own, {show(own)}; "
+                f"{key} = {show(value)}: it is relative, and the variant {variant['variant']!r} has a value of its own, {show(own)}; "
                 "it must be a value"
             )
     return changed

@@ -110,10 +110,10 @@ def _known_keys(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
     """Return the most similar key of a table, or all its keys."""
     model: Any = root
     for step in location[:-1]:
-        if isinstance(step, str):
+        if isinstance(step, str) and step in model.model_fields:  # not the key of a table by number
             model = model.model_fields[step].annotation
-            arguments = [kind for kind in getattr(model, "__args__", ()) if kind is not Ellipsis]
-            model = arguments[0] if arguments else model
+            while arguments := [kind for kind in getattr(model, "__args__", ()) if kind is not Ellipsis]:
+                model = arguments[-1 if getattr(model, "__origin__", None) is dict else 0]
     keys = list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
     close = difflib.get_close_matches(str(location[-1]), keys, n=1)
     if close:
@@ -236,6 +236,15 @@ def check_weight(value: Any) -> float | Literal["auto"]:
         raise wrong(f'a number from 0 to {MAX_WEIGHT}, or "auto"') from None
 
 
+_PATROL_NUMBERS = frozenset(str(number) for number in range(1, MAX_PATROLS + 1))
+
+
+def _check_numbers(value: Any) -> Any:
+    if not isinstance(value, Mapping) or not _PATROL_NUMBERS.issuperset(value):
+        raise wrong(f'a table whose keys are numbers of Patrols, "1" to "{MAX_PATROLS}"')
+    return value
+
+
 def _check_pair(value: Any) -> Any:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise wrong("a pair [same sector, adjacent sector]")
@@ -293,14 +302,24 @@ class HvaConfig(_ConfigTable):
     weight: HvaWeight
 
 
+class SinglePatrolConfig(_ConfigTable):
+    """The starting fuel and ammo of one Patrol; None: that of its fleet."""
+
+    fuel: Fuel | None = None
+    ammo: Ammo | None = None
+
+
 class PatrolsConfig(_ConfigTable):
     """A side's Patrols: where they start, and each one's starting fuel and ammo.
+
+    ``single`` are Patrols with fuel or ammo of their own, by number, as text: ``{"3": {"fuel": 120}}``. Numbers that a fleet
+    does not have are ignored, as a count may be sampled.
 
     ``count`` limits the fleet to so many Patrols of the formation: those nearest to the goal sector, and of two equally
     near ones the one listed first. A count above the formation extends it: each further Patrol joins the place with the
     fewest, of several the nearest to the goal sector, and of equally near ones the one listed first; it gets the next
     number. ``weight`` is the points per unit of their fuel; "auto" makes a full fleet worth 100 points, that is
-    100 / (number of Patrols * their fuel).
+    100 / (the fuel of all its Patrols).
     """
 
     formation: Formation
@@ -308,6 +327,12 @@ class PatrolsConfig(_ConfigTable):
     fuel: Fuel
     ammo: Ammo
     weight: PatrolWeight
+    single: Annotated[dict[str, SinglePatrolConfig], BeforeValidator(_check_numbers)] | None = None
+
+    def fuel_of(self, number: int) -> int | Range | Choice:
+        """Return the starting fuel of a Patrol."""
+        own = (self.single or {}).get(str(number))
+        return self.fuel if own is None or own.fuel is None else own.fuel
 
 
 class CostsConfig(_ConfigTable):

@@ -30,6 +30,7 @@ FULL_FLEET_POINTS = 100
 
 _WEIGHT_DENOMINATOR = 100_000
 _INTEGER_RANGE, _REAL_RANGE = 0, -1  # instead of a number of choices
+_AS_FLEET = -1  # a Patrol without fuel or ammo of its own, until rules are complete
 
 Words: TypeAlias = NDArray[np.int64]
 """Rules records as rows of eight-byte words."""
@@ -121,6 +122,10 @@ def _side_values(side: int, config: SideConfig) -> Iterator[tuple[str, tuple[Any
     yield "points.adjacent", ("adjacent_points", side), points.adjacent
     yield "points.win", ("win_score", side), points.win
     yield "sensor_range", ("sensor_range", side), 0 if config.sensor_range is None else config.sensor_range
+    for number, single in (patrols.single or {}).items():
+        for name, value in single:
+            if value is not None:
+                yield f"patrols.single.{number}.{name}", (f"patrol_{name}", side, int(number) - 1), value
 
 
 def _fill_rules(rules: state.Record, config: GameConfig) -> None:
@@ -130,6 +135,7 @@ def _fill_rules(rules: state.Record, config: GameConfig) -> None:
     rules.turn_limit = config.turn_limit
     rules.code_rules = config.rules == "code"
     rules.forfeit = config.illegal_orders == "forfeit"
+    rules.patrol_fuel[:] = rules.patrol_ammo[:] = _AS_FLEET
     for side, name in enumerate(SIDE_NAMES):
         values = config.side(name)
         for _, (field, *index), value in _side_values(side, values):
@@ -205,9 +211,17 @@ def _sampled_side(rules: state.Record, side: int) -> dict[str, Any]:
     hva, patrol = (
         {"fuel": int(rules.initial_fuel[side, kind]), "ammo": int(rules.initial_ammo[side, kind])} for kind in range(2)
     )
+    single = {
+        str(number): own
+        for number, (fuel, ammo) in enumerate(
+            zip(rules.patrol_fuel[side], rules.patrol_ammo[side], strict=True), start=1
+        )
+        if (own := {"fuel": int(fuel), "ammo": int(ammo)}) != patrol
+    }
     return {
         "hva": hva | {"weight": float(rules.weight[side, 0])},
         "patrols": patrol
+        | ({"single": single} if single else {})
         | {
             "formation": [[offset, len(list(patrols))] for offset, patrols in itertools.groupby(offsets[:count])],
             "count": int(rules.patrol_count[side]),
@@ -329,15 +343,22 @@ def is_in_fleet(rules: state.Record, side: int, index: int) -> bool:
 
 @jitable
 def complete_rules(rules: state.Record, features: NDArray[np.float64]) -> None:
-    """Write what follows from the configuration: how many Patrols take part, automatic weights, the features.
+    """Write what follows from the configuration: how many Patrols take part, fuel and ammo of each, automatic weights, the features.
 
     ``features``: (``NUM_GAME_FEATURES``,), overwritten.
     """
     for side in range(state.NUM_SIDES):
         if rules.patrol_count[side] == 0:  # no count is configured: the whole formation
             rules.patrol_count[side] = rules.formation[side, 0]
+        full = 0
+        for i in range(state.PATROLS):
+            if rules.patrol_fuel[side, i] == _AS_FLEET:
+                rules.patrol_fuel[side, i] = rules.initial_fuel[side, 1]
+            if rules.patrol_ammo[side, i] == _AS_FLEET:
+                rules.patrol_ammo[side, i] = rules.initial_ammo[side, 1]
+            full += rules.patrol_fuel[side, i] * (i < rules.patrol_count[side])
         if rules.automatic_weight[side]:
-            full = max(rules.patrol_count[side] * rules.initial_fuel[side, 1], 1)
+            full = max(full, 1)
             rules.weight[side, 1] = FULL_FLEET_POINTS / full
             rules.weight_numerator[side, 1] = FULL_FLEET_POINTS
             rules.weight_denominator[side, 1] = full
@@ -435,10 +456,10 @@ def write_sampled(
 @jitable
 def place_satellite(game: state.Record, rules: state.Record, side: int, number: int, azimuth: int) -> None:
     """Place a satellite on the goal ring with full tanks."""
-    kind = 0 if number == state.HVA else 1
+    is_hva = number == state.HVA
     game.sector[side, number] = sector_at(rules.goal_ring, azimuth)
-    game.fuel[side, number] = rules.initial_fuel[side, kind]
-    game.ammo[side, number] = rules.initial_ammo[side, kind]
+    game.fuel[side, number] = rules.initial_fuel[side, 0] if is_hva else rules.patrol_fuel[side, number - 1]
+    game.ammo[side, number] = rules.initial_ammo[side, 0] if is_hva else rules.patrol_ammo[side, number - 1]
 
 
 @jitable

@@ -83,8 +83,10 @@ RULES = np.dtype(
         # Number of Patrols, then the azimuth offset from the goal of each, and of those that a larger count adds.
         ("formation", "i8", (NUM_SIDES, 1 + PATROLS)),
         ("patrol_count", "i8", (NUM_SIDES,)),  # Patrols that take part, those nearest to the goal sector
-        ("initial_fuel", "i8", (NUM_SIDES, 2)),  # HVA, Patrol
+        ("initial_fuel", "i8", (NUM_SIDES, 2)),  # HVA, Patrol without a value of its own
         ("initial_ammo", "i8", (NUM_SIDES, 2)),
+        ("patrol_fuel", "i8", (NUM_SIDES, PATROLS)),  # of each Patrol
+        ("patrol_ammo", "i8", (NUM_SIDES, PATROLS)),
         ("move_cost", "i8", (NUM_SIDES, 5)),  # by order code, noop to radial out
         ("station_keeping_cost", "i8", (NUM_SIDES,)),
         ("engagement_cost", "i8", (NUM_SIDES, 3, 2)),  # shot, collision, guarding x same, adjacent sector

@@ -74,7 +74,7 @@ class PupilRules:
         rules = _rules(game)
         moves = [[f"{cost}" for cost in rules["move_cost"][i]] for i in range(len(SIDES))]
         ahead, back, inward, outward = (_both([side[code] for side in moves], "{} fuel") for code in _MOVE_CODES)
-        rounds = [_count(ammo, "round") for _, ammo in rules["initial_ammo"]]
+        rounds = [_rounds([ammo for _, ammo in _patrol_supplies(rules, i)]) for i in range(len(SIDES))]
         self.aim = (
             "Keep your HVA (High Value Asset), the satellite with an H, in the goal of your color, and attack that of the other side.",
             (
@@ -112,6 +112,11 @@ class PupilRules:
         )
 
 
+def _rounds(ammo: list[int]) -> str:
+    least, most = min(ammo), max(ammo)
+    return _count(most, "round") if least == most else f"{least} to {_count(most, 'round')}"
+
+
 _MOVE_CODES = tuple(MOVES.index(name) for name in ("prograde", "retrograde", "radial_in", "radial_out"))
 
 
@@ -140,8 +145,20 @@ def _rules(game: Game) -> dict[str, Any]:
 
 def _fleet(rules: dict[str, Any], index: int) -> str:
     (hva, patrol), (hva_ammo, ammo) = rules["initial_fuel"][index], rules["initial_ammo"][index]
-    patrols = _count(rules["patrol_count"][index], "Patrol")
-    return f"HVA with {hva} fuel and {hva_ammo} ammo; {patrols} with {patrol} fuel and {ammo} ammo"
+    count = rules["patrol_count"][index]
+    singles = [
+        f"P{number} with {own_fuel} fuel and {own_ammo} ammo"
+        for number, (own_fuel, own_ammo) in enumerate(_patrol_supplies(rules, index), start=1)
+        if (own_fuel, own_ammo) != (patrol, ammo)
+    ]
+    fleet = f"HVA with {hva} fuel and {hva_ammo} ammo; {_count(count, 'Patrol')} with {patrol} fuel and {ammo} ammo"
+    return f"{fleet}, but {', '.join(singles)}" if singles else fleet
+
+
+def _patrol_supplies(rules: dict[str, Any], index: int) -> list[tuple[int, int]]:
+    """Return the fuel and ammo with which each Patrol of a side starts."""
+    supplies = zip(rules["patrol_fuel"][index], rules["patrol_ammo"][index], strict=True)
+    return list(supplies)[: rules["patrol_count"][index]]
 
 
 def costs_tab(game: Game) -> Tab:

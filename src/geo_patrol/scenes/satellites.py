@@ -186,7 +186,7 @@ def full_fuel(game: Game, side: Side, number: int) -> int:
     """Return the most fuel that a satellite may have started with."""
     config = game.config
     fleet = config.side("alpha" if config.mirror else side)
-    return int(largest(fleet.hva.fuel if number == 0 else fleet.patrols.fuel))
+    return int(largest(fleet.hva.fuel if number == 0 else fleet.patrols.fuel_of(number)))
 
 
 def style_of(satellite: Satellite, full: int, *, is_seen: bool = True) -> TokenStyle:
@@ -347,8 +347,7 @@ def arrange(geometry: BoardGeometry, game: Game) -> Arrangement:
 
 def tanks(game: Game) -> dict[SatelliteId, int]:
     """Return the most fuel that each satellite may have started with."""
-    full = {side: (full_fuel(game, side, 0), full_fuel(game, side, 1)) for side in SIDES}  # HVA, Patrols
-    return {one.id: full[one.id.side][one.id.number > 0] for one in all_satellites(game)}
+    return {one.id: full_fuel(game, one.id.side, one.id.number) for one in all_satellites(game)}
 
 
 class Motion:

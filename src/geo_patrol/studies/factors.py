@@ -404,6 +404,7 @@ _WORDS = {
     "costs.collide": "fuel that {side} pays to collide",
     "costs.guard": "fuel that {side} pays to guard",
 }
+_SINGLE = re.compile(r"patrols\.single\.(\d+)\.(fuel|ammo)")
 _OWNERS = {"alpha": "alpha", "bravo": "bravo", "both": "either side"}
 
 
@@ -413,6 +414,8 @@ def in_words(name: str) -> str:
     side, _, rest = name.partition(".")
     if side not in _OWNERS:
         return name.replace("_", " ") if "." not in name else name
+    if single := _SINGLE.fullmatch(rest):
+        return f"{'fuel' if single[2] == 'fuel' else 'rounds'} of {_OWNERS[side]}'s Patrol {single[1]}"
     place = _PLACES.get(rest.rpartition(".")[2], "")
     known = _WORDS.get(rest.rpartition(".")[0] if place else rest)
     return name if known is None else " ".join(filter(None, (known.format(side=_OWNERS[side]), place)))
@@ -447,9 +450,11 @@ _AMOUNTS = {
 
 def _amount_of(name: str) -> _Amount | None:
     side, _, rest = name.partition(".")
-    if side not in _OWNERS or rest not in _AMOUNTS:
+    single = _SINGLE.fullmatch(rest)
+    if side not in _OWNERS or (rest not in _AMOUNTS and single is None):
         return None
-    noun, plural, owner = _AMOUNTS[rest]
+    noun, plural, owner = _AMOUNTS[rest if single is None else f"hva.{single[2]}"]
+    owner = owner if single is None else f"{{side}}'s Patrol {single[1]}"
     return _Amount(noun, plural, owner.format(side=_OWNERS[side]))
 
 

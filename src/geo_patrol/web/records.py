@@ -14,6 +14,8 @@ from itertools import chain
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
+import numpy as np
+
 from geo_patrol.base.board import sector_at
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.config.presets import load_config
@@ -296,15 +298,23 @@ def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str,
     Returns:
         ``record``, the start as ``game_record`` returns it; ``board``, the rings; ``places``, the shapes of the sectors of the
         goal ring, azimuth by azimuth; ``counted``, for each side whether its number of Patrols is set apart from its
-        formation; ``sensors``, how far each side sees, None where it sees everything or that is sampled; whether bravo is ``mirrored``, and whether values
-        are ``sampled``.
+        formation; ``supplies``, fuel and rounds of its Patrols, but for those of the ``single`` ones, whose keys are listed by
+        number; ``sensors``, how far each side sees, None where it sees everything or that is sampled; whether bravo is ``mirrored``, and
+        whether values are ``sampled``.
     """
-    timeline = Timeline(Game(config, seed=0))
+    game = Game(config, seed=0)
+    rules = game.as_games().state.rules
+    fleets = [config.side("alpha" if config.mirror else side).patrols for side in SIDES]
     return {
-        "record": game_record(timeline, config.title, is_narrow=is_narrow),
+        "record": game_record(Timeline(game), config.title, is_narrow=is_narrow),
         "board": config.board.model_dump(),
         "places": _place_records(config.board, fleet_size(config), is_narrow),
         "counted": [config.side(side).patrols.count is not None for side in SIDES],
+        "supplies": np.stack([rules[field][0, :, 1] for field in ("initial_fuel", "initial_ammo")], axis=1).tolist(),
+        "single": [
+            {number: [name for name, value in own if value is not None] for number, own in (fleet.single or {}).items()}
+            for fleet in fleets
+        ],
         "sensors": [
             seen if isinstance(seen, int) else None for seen in (config.alpha.sensor_range, config.bravo.sensor_range)
         ],

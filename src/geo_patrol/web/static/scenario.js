@@ -14,6 +14,7 @@ const VALUES = [
   ["points.win", "Win score"],
   ["sensor_range", "Sensor range", "sees all"],
 ];
+const SINGLE = [["fuel", "fuel"], ["ammo", "rounds"]]; // of one Patrol
 const COMMAND = "geo-patrol study run study.toml --out study";
 const DRAG = 12; // pixels after which a press becomes a drag
 const STEPS = { ArrowLeft: 1, ArrowUp: 1, ArrowRight: -1, ArrowDown: -1 }; // of keys, in sectors prograde
@@ -48,8 +49,11 @@ class SideForm {
     this.list = create("ul", { class: "places" });
     this.total = create("p", { class: "soft num" });
     const fields = VALUES.map(([key, text, placeholder = ""]) => create("label", {}, text, create("input", { "data-key": `${side}.${key}`, type: "number", inputmode: "numeric", placeholder })));
+    const single = Array.from({ length: MAX_PATROLS }, (_, i) => SINGLE.map(([key, text]) => create("label", {}, `P${i + 1} ${text}`, create("input", { "data-key": `${side}.patrols.single.${i + 1}.${key}`, type: "number", inputmode: "numeric" }))));
+    this.single = single.flat();
+    const details = create("details", {}, create("summary", {}, "Single Patrols"), create("div", { class: "pairs" }, ...this.single));
     const legend = create("legend", {}, `${capitalized(COLORS[side])} (${side})`);
-    this.element = create("fieldset", { class: `box stack ${side}` }, legend, this.total, this.list, create("div", { class: "pairs" }, ...fields));
+    this.element = create("fieldset", { class: `box stack ${side}` }, legend, this.total, this.list, create("div", { class: "pairs" }, ...fields), details);
   }
 
   /**
@@ -80,6 +84,18 @@ class SideForm {
     const focused = document.activeElement;
     this.list.replaceChildren(...rows);
     if (this.list.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  /**
+   * Shows the fields of the Patrols that there are, and in those left empty what all Patrols have.
+   * @param {number} count of them.
+   * @param {Array<number>} supplies fuel and rounds of all that have none of their own.
+   */
+  showSingle(count, supplies) {
+    this.single.forEach((label, i) => {
+      label.hidden = i >= SINGLE.length * count;
+      label.querySelector("input").placeholder = supplies[i % SINGLE.length];
+    });
   }
 
   /** Lists the usual places alone again. */
@@ -331,7 +347,7 @@ class ScenarioPage {
   }
 
   #show(answer) {
-    const { scenario, record, extends: preset, board, sensors, mirrored, sampled } = answer;
+    const { scenario, record, extends: preset, board, supplies, single, sensors, mirrored, sampled } = answer;
     this.#clearFaults();
     localStorage.setItem(DRAFT, scenario);
     this.board.load(record);
@@ -339,8 +355,13 @@ class ScenarioPage {
     this.form.preset.value = preset ?? "";
     this.#fill({ title: record.title, turn_limit: record.turnLimit, ...Object.fromEntries(Object.entries(board).map(([name, ring]) => [`board.${name}`, ring])) });
     SIDES.forEach((side, i) => {
-      const [[, , hvaFuel, , hvaAmmo], [, , patrolFuel, , patrolAmmo]] = record.moments[0].fleets[i];
-      const values = [hvaFuel, hvaAmmo, patrolFuel, patrolAmmo, record.winScore[i], sensors[i] ?? ""];
+      const [[, , hvaFuel, , hvaAmmo], ...patrols] = record.moments[0].fleets[i];
+      const values = [hvaFuel, hvaAmmo, ...supplies[i], record.winScore[i], sensors[i] ?? ""];
+      patrols.forEach(([, , fuel, , ammo], j) => {
+        const own = single[i][j + 1] ?? [];
+        this.#fill(Object.fromEntries(SINGLE.map(([key], k) => [`${side}.patrols.single.${j + 1}.${key}`, own.includes(key) ? [fuel, ammo][k] : ""])));
+      });
+      this.sides[i].showSingle(patrols.length, supplies[i]);
       this.#fill(Object.fromEntries(VALUES.map(([key], j) => [`${side}.${key}`, values[j]])));
       this.#readPlaces(side);
     });
