@@ -82,6 +82,7 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> Ra
         )
     if trials == 0:
         return Rate(math.nan, 0.0, 1.0)
+    # Here and in student_quantile not SciPy's, which would double the installation; tests compare with it.
     return _score_interval(successes / trials, trials, normal_quantile(confidence))
 
 
@@ -246,6 +247,7 @@ def score_to_elo(score: float) -> float:
     return -400 * math.log10(1 / score - 1)
 
 
+# No maintained package has the pentanomial test.
 @dataclass(frozen=True)
 class Sprt:
     """A pentanomial sequential probability ratio test of ``elo0`` against ``elo1``.
@@ -499,6 +501,8 @@ def _centred_basis(size: int) -> _Floats:
 
 def _fit(design: _Floats, games: _Floats, scores: _Floats) -> _Floats:
     """Maximise the likelihood with Jeffreys' prior."""
+    # Neither choix (Bradley-Terry) nor statsmodels (logistic regression) has that prior, without which an agent that wins every
+    # game has no rating; choix has no draws and no sides, and statsmodels depends on pandas.
 
     def loss(parameters: _Floats) -> tuple[float, _Floats]:
         logits = design @ parameters

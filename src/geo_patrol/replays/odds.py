@@ -209,6 +209,7 @@ def survival(statistic: float, degrees: int) -> float:
     """
     if degrees < 1 or statistic <= 0:
         return 1.0
+    # Not SciPy's, which would double the installation; tests compare with it.
     half, start = statistic / 2, 0.5 * (degrees % 2)
     total = math.erfc(math.sqrt(half)) if degrees % 2 else 0.0
     for step in range(degrees // 2):
