@@ -66,8 +66,10 @@ def make_vector(batch: int, observation: Encoding, **options: Any) -> Workload:
 
     envs = geo_patrol.make_vec("geo_patrol", batch, seats="both", observation=observation, mask_in="info", **options)
     observations, infos = envs.reset(seed=0)
-    if isinstance(observations, dict):  # of satellites
-        observations = observations["team"]
+    if isinstance(
+        observations, dict
+    ):  # of satellites; what they have of their own is otherwise a view of what their team sees
+        observations = observations.get("team", observations["own"])
 
     def step() -> Any:
         return envs.step(envs.sample_actions())
@@ -390,14 +392,19 @@ def make_copy(batch: int) -> Workload:
     return Workload(lambda: np.copyto(target, source), payload=source.nbytes)
 
 
-def _vector(observation: Encoding, threads: int, *, copy: bool = False, satellites: bool = False) -> Contestant:
-    agents: dict[str, Any] = {"agents": "satellites"} if satellites else {}
-    what = (
-        f"vector{' of satellites' if satellites else ''}, {observation}, {threads} thread{'s' if threads > 1 else ''}"
-    )
+_SATELLITES = {
+    "side": ("-satellites", " of satellites"),
+    "own": ("-satellites-own", " of satellites that see for themselves"),
+}
+
+
+def _vector(observation: Encoding, threads: int, *, copy: bool = False, view: str | None = None) -> Contestant:
+    agents: dict[str, Any] = {} if view is None else {"agents": "satellites", "view": view}
+    ending, kind = ("", "") if view is None else _SATELLITES[view]
+    what = f"vector{kind}, {observation}, {threads} thread{'s' if threads > 1 else ''}"
     arrays = "new arrays every step (the default)" if copy else "the same arrays every step (copy=False)"
     return Contestant(
-        f"{observation}-{threads}{'-copy' if copy else ''}{'-satellites' if satellites else ''}",
+        f"{observation}-{threads}{'-copy' if copy else ''}{ending}",
         f"geo_patrol {what}{', new arrays' if copy else ''}",
         f"geo_patrol-{threads}",
         f"legal sampling, rules, masks and observations of both sides, auto-reset, {arrays}",
@@ -432,7 +439,7 @@ _STAGES = {
 _ALL = [
     *(_vector(observation, threads) for threads in (1, 2) for observation in ENCODINGS),
     *(_vector(observation, 1, copy=True) for observation in ENCODINGS),
-    *(_vector(observation, 1, satellites=True) for observation in ENCODINGS),
+    *(_vector(observation, 1, view=view) for view in _SATELLITES for observation in ENCODINGS),
     Contestant(
         "parallel",
         "geo_patrol parallel_env",

@@ -184,7 +184,7 @@ class Agent(nn.Module):
     def get_value(self, team, own, lives):
         if self.method != "ippo":
             return self.critic(team).expand(-1, SATELLITES)
-        return self.critic(own, lives if self.view == "own" else team)[..., 0]
+        return (self.critic(own, lives) if self.view == "own" else self.critic(team, own))[..., 0]
 
     def forward(self, onehot):
         """Return the logits alone, as docs/networks.md says; the own features are the first ones of what a team sees."""

@@ -374,4 +374,7 @@ def test_the_same_arrays_and_opponents():
     for _ in range(30):
         orders = copies.sample_actions()
         assert_same(orders, envs.sample_actions())
-        assert_same(envs.step(orders), copies.step(orders))
+        out = np.empty_like(envs.view()[0]["own"])
+        stepped, returned = envs.step(orders), copies.step(orders, out=out)
+        assert np.shares_memory(returned[0]["own"], out)
+        assert_same(stepped, returned)

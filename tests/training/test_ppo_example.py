@@ -70,9 +70,10 @@ def test_the_agent_of_any_folder_plays_the_same_games_for_a_seed(tmp_path):
     assert (tmp_path / "there" / "one" / "agent.pt").read_bytes() == weights
 
 
-@pytest.mark.parametrize("method", ["mappo", "joint"])
-def test_a_short_training_of_satellites(method, tmp_path):
-    output = run(SATELLITES, *SMALL, "--method", method, "--minutes", "0.03", "--clock", "cpu", folder=tmp_path)
+@pytest.mark.parametrize(("method", "view"), [("mappo", "side"), ("joint", "side"), ("mappo", "own"), ("ippo", "own")])
+def test_a_short_training_of_satellites(method, view, tmp_path):
+    options = ["--method", method, "--view", view, "--minutes", "0.03", "--clock", "cpu"]
+    output = run(SATELLITES, *SMALL, *options, folder=tmp_path)
     for opponent in ("random", "raider", "scripted"):
         assert f"2 games against {opponent}: win rate" in output
 

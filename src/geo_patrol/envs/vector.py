@@ -607,7 +607,7 @@ class VectorSatellites(VectorGeoPatrol):
     def step(
         self, actions: NDArray[Any], *, out: NDArray[Any] | None = None
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Play one decision phase of every game, see ``VectorGeoPatrol.step``; ``out`` is for the observations of teams."""
+        """Play one decision phase of every game, see ``VectorGeoPatrol.step``; ``out`` is for what teams observe, or satellites by themselves."""
         observations, rewards, terminations, truncations, infos = super().step(actions, out=out)
         observations, infos = self._by_satellite(observations, infos)
         return observations, rewards, terminations, truncations, infos
