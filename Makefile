@@ -8,10 +8,11 @@ CUDA := $(VENV)/cuda
 CLUSTER := $(VENV)/cluster
 TORCH := 2.13.0
 RESOLUTION ?= lowest-direct
+.DEFAULT_GOAL := help
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
 
-.PHONY: demo test coverage test-browser test-training test-cuda test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: help demo check quick test coverage test-browser test-training test-cuda test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,13 +23,22 @@ $(VENV)/dev: $(VENV)/core
 	$(RUN) pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@
 
+help:  ## list the targets
+	@grep -hE '^[a-z%-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /|/' | awk -F '|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
 demo: $(VENV)/core  ## set up, then play a match
 	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
+
+check: $(VENV)/dev  ## check style, types and imports, in seconds
+	$(RUN) ruff check && $(RUN) ruff format --check && $(RUN) mypy && $(BIN)/lint-imports --no-logo
+
+quick: $(VENV)/dev  ## run the quick tests: those that start no process and take less than a second
+	$(RUN) pytest -m "not slow and not e2e"
 
 # The engine is compiled beside the checks, and so once: the processes of the tests would each begin with it.
 test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 	$(BIN)/geo-patrol warmup & compiling=$$!; \
-	$(RUN) ruff check && $(RUN) ruff format --check && $(RUN) mypy && $(BIN)/lint-imports --no-logo; checked=$$?; \
+	$(MAKE) --no-print-directory check; checked=$$?; \
 	wait $$compiling && exit $$checked
 	$(RUN) pytest
 

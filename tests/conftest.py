@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 # Before NumPy is imported: threads that share the work on small matrices wait for each other in busy loops.
 for _library in ("OMP", "OPENBLAS", "MKL"):
@@ -23,6 +24,20 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 settings.load_profile("geo_patrol")
+
+
+_TESTS = Path(__file__).parent
+_E2E = ("browser", "cluster", "cuda", "libraries", "rllib", "training")
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of folders that need more than the package, and those that are listed as slow, whatever their parameters."""
+    slow = set((_TESTS / "slow.txt").read_text(encoding="utf-8").split())
+    for item in items:
+        if item.path.relative_to(_TESTS).parts[0] in _E2E:
+            item.add_marker(pytest.mark.e2e)
+        if item.nodeid.split("[")[0].removeprefix("tests/") in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="session")
