@@ -140,7 +140,7 @@ def test_keys_are_listed_and_single_ones_can_be_switched_off(page):
 
 
 def test_nothing_moves_when_satellites_are_chosen_ordered_and_committed(address, open_page):
-    places = """() => ['#board', '.yours', '.theirs', '.choice', '.sofar', '#tell', '.foot:not([hidden]) .commit']
+    places = """() => ['#board', '.yours', '.foes', '.choice', '.sofar', '#tell', '.foot:not([hidden]) .commit']
       .map((one) => document.querySelector(one).getBoundingClientRect())
       .map(({ left, top, width, height }) => [left, top, width, height].map(Math.round))"""
     for size in ((1280, 800), (390, 844)):
@@ -460,6 +460,27 @@ def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
     with serving(tmp_path, int(address.rpartition(":")[2])):
         until(page, f"page.playback.record.moments.length > {played}")
         assert page.evaluate(f"page.playback.record.moments[{played}].orders[0]") == orders
+
+
+@pytest.mark.parametrize("size", [(390, 844), (360, 740)])
+def test_a_phone_shows_the_whole_width_of_the_board_and_orders_beside_it(address, open_page, size):
+    _, alpha, _, _ = open_table(address, preset="geo_patrol", seed=5, alpha="link", bravo="raider")
+    page = open_page(alpha, size, reduced_motion="reduce")
+    assert ordering(page)
+    assert page.locator("#board").bounding_box()["width"] == size[0]
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.hit[data-area^=alpha]')].map((token) => token.getBoundingClientRect().width)"
+    )
+    assert len(widths) == 11
+    assert min(widths) >= 24
+    ways, foot = page.locator(".choice .way"), page.locator(".foot").first.bounding_box()
+    for way in (ways.nth(number).bounding_box() for number in range(ways.count())):
+        assert way["y"] + way["height"] <= foot["y"]
+    assert page.locator(".theirs").is_hidden()
+    page.click("#their-title", position={"x": 5, "y": 5})
+    assert page.text_content("#their-title") == "Raider\u2019s fleet: 11 of 11 in play"
+    assert page.locator(".theirs .sat").count() == 11
+    assert page.locator(".theirs").is_visible()
 
 
 def test_a_game_is_played_on_a_phone(address, open_page):

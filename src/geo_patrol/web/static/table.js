@@ -167,10 +167,6 @@ class TablePage {
       this.entry.commit.focus();
     });
     on(this["close-hint"], () => this.#closeHint());
-    on(document.querySelector(".larger"), ({ target }) => {
-      const isLarger = document.body.classList.toggle("small");
-      target.setAttribute("aria-pressed", String(isLarger));
-    });
     on(this.over, ({ target }) => {
       if (target.matches("button")) this.#liftCurtain();
     });
@@ -184,6 +180,9 @@ class TablePage {
     });
     new Shortcuts(this.menu, this.#keys());
     NARROW.addEventListener("change", () => this.#redraw());
+    const fold = () => (document.querySelector(".foes").open = !NARROW.matches);
+    NARROW.addEventListener("change", fold);
+    fold();
   }
 
   #keys() {
@@ -633,8 +632,10 @@ class TablePage {
       this.shownFleets = fleetsKey;
       entry.showFleets(shown, cast, side);
       say(document.getElementById("own-title"), `${capitalized(cast.owner(side))} fleet: H is the HVA, below is fuel, ● is a round to shoot`);
-      const isUnseen = shown.fleets[1 - SIDES.indexOf(side)].some(([, , , , , , lastSeen]) => lastSeen !== null);
-      say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet${isUnseen ? ": T and the turn it was last seen, if not now" : ""}`);
+      const foes = shown.fleets[1 - SIDES.indexOf(side)];
+      const isUnseen = foes.some(([, , , , , , lastSeen]) => lastSeen !== null);
+      const count = foes.filter(([, , , , , state]) => state === "").length;
+      say(document.getElementById("their-title"), `${capitalized(cast.owner(SIDES[1 - SIDES.indexOf(side)]))} fleet: ${isUnseen ? "T and the turn it was last seen, if not now" : `${count} of ${foes.length} in play`}`);
     }
     this.#showTold(isTold, moment, cast);
     entry.show(isPresent && !isReading && !isPast && !this.isCurtain && !this.isStill, isPresent ? "" : this.#story(playback.index + Number(playback.hasArrived)));
@@ -653,7 +654,6 @@ class TablePage {
       say(entry.commit, this.#isPlayedBack ? "Skip" : this.#waitText());
     } else entry.commit.disabled = this.isStill || !this.hint.hidden; // an open hint is taken or closed first
     this.controls.update();
-    document.body.classList.toggle("staged", !isPast && !playback.hasArrived && Boolean(moment.views)); // a phone makes room for it
     document.body.dataset.state = isOver ? "over" : isReading ? "played" : entry.choices !== null ? entry.choices.phase : "waiting";
     this.#showScore(shown, cast, side);
     this.#showAim(shown, cast, side);
