@@ -8,16 +8,18 @@ from typer.testing import CliRunner
 
 from geo_patrol import Game, load_config, preset_names
 from geo_patrol.cli.app import app
-from geo_patrol.drawing.shapes import Circle, Polygon, Polyline, Text
+from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Text
 from geo_patrol.drawing.sheet import PAPERS, fit
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
 from geo_patrol.flight.mission import point_name
 from geo_patrol.flight.pictures.scene import blank_map
 from geo_patrol.flight.pictures.sheets import handout, mission_sheets
+from geo_patrol.scenes.paper import SIDE_LINES, geometry_of
 from geo_patrol.scenes.satellites import token_label
 from geo_patrol.scenes.sheets import game_sheets
 
 pytest.importorskip("matplotlib")
+from matplotlib.path import Path as MatplotlibPath
 
 
 def print_(*arguments):
@@ -96,13 +98,13 @@ def test_sheets_of_a_preset(preset):
         assert orders.count("move") == orders.count("engage") == min(game.config.turn_limit, 50)
         headings = [shape.text for shape in sheets[f"score-{side}"].shapes if isinstance(shape, Text) and shape.bold]
         assert headings[1:] == [*names, "goal", "fuel", "score"]
-        at = texts(sheets["board"]).index(side)
-        shown = {
-            name: int(sector)
-            for here, sector in re.findall(r"([H0-9, ]+) in (\d+)", texts(sheets["board"])[at + 1])
-            for name in here.strip().split(", ")
-        }
-        assert shown == {token_label(satellite.id.number): satellite.sector for satellite in game.satellites(side)}
+        board = (shape for shape in sheets["board"].shapes if isinstance(shape, Text))
+        places = {shape.text: shape.position for shape in board if shape.color == SIDE_LINES[side]}
+        assert places.keys() == set(names)
+        for satellite in game.satellites(side):
+            outline = MatplotlibPath(geometry_of(game.config.board).outline(satellite.sector))
+            assert outline.contains_point(places[token_label(satellite.id.number)])
+    assert len([shape for shape in sheets["board"].shapes if isinstance(shape, Box)]) == len(game.satellites("bravo"))
 
 
 VALUES = {

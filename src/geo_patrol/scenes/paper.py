@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from geo_patrol.base.board import adjacent_sectors, prograde, radial_in, radial_out, retrograde, ring_of, sector_at
 from geo_patrol.base.errors import optional_import
-from geo_patrol.base.sides import SIDES, Side
+from geo_patrol.base.sides import SIDES
 from geo_patrol.config.schema import BoardConfig
 from geo_patrol.drawing.figures import draw_shapes
 from geo_patrol.drawing.shapes import (
@@ -42,12 +42,13 @@ _MAX_TOKEN = 56.0
 _NUMBER = 17.0
 """Size of the sectors' numbers in a position."""
 
-# On white paper: blue and orange, which people with any color vision tell apart, in print and in gray as well.
 RINGS = ("#f6f8fb", "#eef2f8")
 EARTH = "#9fc3e6"
-SIDE_FILLS: dict[Side, Color] = {"alpha": "#2f6fd6", "bravo": "#f0a30a"}
-GOAL_FILLS: dict[Side, Color] = {"alpha": "#d5e4fb", "bravo": "#fdecc8"}
-SIDE_LINES: dict[Side, Color] = {"alpha": "#1f4fa3", "bravo": "#b37400"}
+SIDE_FILLS, GOAL_FILLS, SIDE_LINES = (
+    {side: theme.LIGHT[colors[side]] for side in SIDES}
+    for colors in (theme.SIDES, theme.SIDES_DARK, theme.SIDES_BRIGHT)
+)
+"""Those of light pages, which people with any color vision tell apart, in print and in gray as well."""
 
 
 def position_drawing(game: Game) -> Drawing:

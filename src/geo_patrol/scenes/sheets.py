@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from geo_patrol.base.board import sector_at
 from geo_patrol.base.sides import SIDES, Side
 from geo_patrol.drawing.shapes import (
+    Box,
     Circle,
     Drawing,
     Point,
@@ -50,7 +51,7 @@ from geo_patrol.scenes.paper import (
     goal_shapes,
     number_shapes,
 )
-from geo_patrol.scenes.satellites import TokenStyle, token_label, token_symbol
+from geo_patrol.scenes.satellites import TokenStyle, all_satellites, satellite_anchors, token_label, token_symbol
 
 _CLEAR_RING = 2
 """The innermost ring on which prograde and retrograde lead to different sectors."""
@@ -186,19 +187,14 @@ def game_sheets(game: Game) -> dict[str, Drawing]:
 
 
 def board_sheet(game: Game) -> Drawing:
-    """Return the empty board, with the goal sectors of the first turn and where the satellites start."""
-    drawing = Drawing(SIZE, SIZE + 190, PAPER)
+    """Return the board, with the goal sectors of the first turn and, in outline, where the satellites start."""
+    drawing = Drawing(SIZE, SIZE + 70, PAPER)
     board = game.config.board
-    drawing.add(*board_shapes(board), *goal_shapes(game), *number_shapes(board, NUMBERS))
+    drawing.add(*board_shapes(board), *goal_shapes(game), *_start_shapes(game), *number_shapes(board, NUMBERS))
     drawing.add(*_drift_arrow())
     y = SIZE + 40
     drawing.add(Text((10, y), game.config.title, 30, INK, bold=True))
     drawing.add(Text((SIZE - 10, y), "everything drifts one sector counterclockwise each turn", 21, SOFT, "midright"))
-    for side in SIDES:
-        y += 50
-        start = _start_text(game, side)
-        fitting = min(22.0, (SIZE - 120) / (0.53 * len(start)))
-        drawing.add(Text((10, y), side, 22, SIDE_LINES[side], bold=True), Text((110, y), start, fitting, INK))
     return drawing
 
 
@@ -211,12 +207,16 @@ def _drift_arrow() -> Iterator[Shape]:
     yield arrowhead(points[-2], points[-1], SOFT, 14)
 
 
-def _start_text(game: Game, side: Side) -> str:
-    """Return where a side's satellites start."""
-    sectors: dict[int, list[str]] = {}
-    for satellite in game.satellites(side):
-        sectors.setdefault(satellite.sector, []).append(token_label(satellite.id.number))
-    return "   ".join(f"{', '.join(names)} in {sector}" for sector, names in sorted(sectors.items()))
+def _start_shapes(game: Game) -> Iterator[Shape]:
+    """Draw where the satellites start: discs of alpha and squares of bravo, pale, since tokens are laid on them."""
+    geometry = geometry_of(game.config.board)
+    for satellite, anchor in satellite_anchors(geometry, all_satellites(game)).items():
+        (x, y), radius, line = geometry.point(anchor.position), anchor.radius, SIDE_LINES[satellite.side]
+        if satellite.side == "alpha":
+            yield Circle((x, y), radius, PAPER, line, 2)
+        else:
+            yield Box(x - radius, y - radius, 2 * radius, 2 * radius, PAPER, line, 2, 0.3 * radius)
+        yield Text((x, y), token_label(satellite.number), radius, line, "center")
 
 
 def token_sheet(game: Game) -> Drawing:
