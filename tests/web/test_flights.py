@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from geo_patrol.flight import Flight, load_mission, random_flight
 from geo_patrol.flight.flight import move_words
 from geo_patrol.flight.lesson import FlightLesson
+from geo_patrol.flight.pictures import scene
 from geo_patrol.web import flights
 from geo_patrol.web.app import Server
 from geo_patrol.web.tables import TableStore
@@ -78,6 +79,22 @@ def test_what_an_order_means_is_what_it_does(mission):
         assert expected in choices[order]
     lost = flights.flight_record(Flight.from_orders("sample", ["launch B16"]))["choices"][0]
     assert (lost["order"], lost["means"]) == ("coast", "The ship leaves the map and is lost in space.")
+
+
+def test_a_chosen_order_shows_its_path_and_leaves_the_map_in_a_straight_line():
+    flight = Flight.from_orders("sample", ["launch B16"])
+    record = flights.flight_record(flight)
+    layout = scene.MapLayout(flight.mission)
+    start, width = layout.at(flight.position), flight.mission.columns
+    for choice, code in zip(record["choices"], flight.action_mask().nonzero()[0].tolist(), strict=True):
+        paths = [shape for shape in choice["chosen"] if shape[0] == "L"]
+        assert any(shape[-2:] == pytest.approx(choice["at"], abs=0.01) for shape in paths), choice["order"]
+        column, row = flight.end_of(code)
+        if choice["end"] != "off" or width < column:
+            continue
+        ahead = layout.left + (column - 1) * layout.cell - start[0], (row - flight.position[1]) * layout.cell
+        shown = choice["at"][0] - start[0], choice["at"][1] - start[1]
+        assert ahead[0] * shown[1] == pytest.approx(ahead[1] * shown[0], abs=0.01), "on the line to its endpoint"
 
 
 @pytest.mark.parametrize("order", ["coast", "launch A1", "<b>", "engines up", ""])

@@ -304,9 +304,9 @@ def _choice(flight: Flight, layout: scene.MapLayout, code: int) -> dict[str, Any
         "cost": flight.cost_of(code),
         "key": ENGINE_KEYS[code] if code < len(ENGINE_KEYS) else None,
         "offset": _OFFSETS[code],
-        "at": layout.at(end),
-        "shapes": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, end)),
-        "chosen": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, end, label)),
+        "at": layout.at(end, flight.position),
+        "shapes": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, flight, code)),
+        "chosen": _shapes(layout, lambda drawing: scene.add_choice(drawing, layout, flight, code, is_chosen=True)),
     }
 
 

@@ -470,11 +470,17 @@ def ring_mark(center: Pixel, radius: float, *, is_target: bool = False) -> Circl
     return Circle(center, radius, None, *((RED, 4) if is_target else (INK, 2)))
 
 
-def add_choice(drawing: Drawing, layout: MapLayout, point: Point, label: str | None = None) -> None:
-    """Draw an endpoint that can be chosen; with its label, as the chosen one."""
-    x, y = layout.at(point)
-    drawing.add(choice_mark((x, y), is_chosen=label is not None))
-    if label is not None:
+def add_choice(drawing: Drawing, layout: MapLayout, flight: Flight, code: int, *, is_chosen: bool = False) -> None:
+    """Draw the endpoint of an order, where it leads off the map on the straight line there; as the chosen one with the turn and a label."""
+    x, y = layout.at(flight.end_of(code), flight.position)
+    if is_chosen:
+        flown = Flight.from_orders(flight.mission, [*flight.order_codes, code])
+        _add_turn(drawing, layout, flown.turns[flight.turn], is_last=True)
+        if flown.mode == "flying" and not flown.is_over:
+            add_outlook(drawing, layout, flown)
+    drawing.add(choice_mark((x, y), is_chosen=is_chosen))
+    if is_chosen:
+        label = order_label(flight, code)
         width = 0.56 * TEXT * len(label) + 14
         left = min(max(x - width / 2, 4), drawing.width - width - 4)
         drawing.add(Box(left, y - 38, width, 24, PAPER, GREEN, 1.4))

@@ -78,7 +78,8 @@ class FlightMap {
   #drawChoices() {
     const { choices, outlook } = this.flight;
     const others = choices.filter((_, i) => i !== this.chosen).flatMap(({ shapes }) => shapes);
-    const shapes = this.isMoving ? [] : [...outlook, ...others, ...(choices[this.chosen]?.chosen ?? [])];
+    const chosen = choices[this.chosen]?.chosen;
+    const shapes = this.isMoving ? [] : [...(chosen ? [] : outlook), ...others, ...(chosen ?? [])]; // a chosen order shows its own path
     this.overlay.replaceChildren(...shapes.map(drawShape));
   }
 
