@@ -27,7 +27,9 @@ PAPER: Color = "#ffffff"
 INK: Color = "#222222"
 GREY: Color = "#767676"
 FAINT: Color = "#d5d5d5"
-SHADE: Color = "#a8a8a8"
+WELL: Color = "#eef3fa"
+PLANETS: dict[str, Color] = {"weak": "#a9cdec", "strong": "#e0ad72"}
+"""Fills of planets by their gravity; those with strong gravity are darker in gray, too."""
 RED: Color = "#c8102e"
 PURPLE: Color = "#a3437a"
 """Color of goals: Okabe and Ito's reddish purple, darker, so that words in it can be read."""
@@ -43,7 +45,9 @@ DARK: dict[Color, Color] = {
     INK: "#edf0f5",
     GREY: "#a3adbd",
     FAINT: "#333c4d",
-    SHADE: "#5d687c",
+    WELL: "#182233",
+    PLANETS["weak"]: "#2a5f8c",
+    PLANETS["strong"]: "#a5682b",
     RED: "#ff6f66",
     PURPLE: "#e79bc8",
     BLUE: "#4fb0f0",
@@ -123,6 +127,12 @@ def add_heading(drawing: Drawing, mission: Mission, note: str = "") -> None:
 def add_map(drawing: Drawing, layout: MapLayout) -> None:
     """Draw the map of a mission."""
     mission = layout.mission
+    for points in map(mission.well, mission.planets):
+        columns, rows = zip(*points, strict=True)
+        (left, top), (right, bottom) = (
+            layout.at((find(columns) + shift, find(rows) + shift)) for find, shift in ((min, -0.5), (max, 0.5))
+        )
+        drawing.add(Box(left, top, right - left, bottom - top, WELL))
     _add_grid(drawing, layout)
     for reference in mission.planets:
         _add_well(drawing, layout, reference)
@@ -163,7 +173,7 @@ def _stroke(start: Pixel, end: Pixel) -> list[Shape]:
 
 
 def _add_planet(drawing: Drawing, layout: MapLayout, reference: str) -> None:
-    """Draw a planet: open with weak gravity, shaded with strong; and the mission's goals there."""
+    """Draw a planet, in a color for its gravity, and the mission's goals there."""
     mission = layout.mission
     center, radius = layout.at(read_point(reference)), layout.cell * 0.3
     goals = ["survey"] if reference in mission.survey else []
@@ -173,8 +183,7 @@ def _add_planet(drawing: Drawing, layout: MapLayout, reference: str) -> None:
         _add_well_border(drawing, layout, reference, ", ".join(goals))
     if reference in mission.land_on or mission.end == ("planet", reference):
         drawing.add(Circle(center, radius + 4, None, PURPLE, 2))
-    fill = SHADE if mission.planets[reference] == "strong" else PAPER
-    drawing.add(Circle(center, radius, fill, INK, 2))
+    drawing.add(Circle(center, radius, PLANETS[mission.planets[reference]], INK, 2))
     if reference == mission.home:
         drawing.add(Text(center, "H", TEXT, INK, "center", bold=True))
 
@@ -314,10 +323,10 @@ def mark_legend(mission: Mission) -> dict[str, list[Shape]]:
     """Return the marks on the map of a mission by their meanings, as ``line_legend`` does."""
     marks: dict[str, list[Shape]] = {
         "home": [Circle((17, 0), 11, PAPER, INK, 2), Text((17, 0), "H", TEXT, INK, "center", bold=True)],
-        "weak gravity": [Circle((17, 0), 11, PAPER, INK, 2)],
+        "weak gravity": [Circle((17, 0), 11, PLANETS["weak"], INK, 2)],
     }
     if "strong" in mission.planets.values():
-        marks["strong gravity"] = [Circle((17, 0), 11, SHADE, INK, 2)]
+        marks["strong gravity"] = [Circle((17, 0), 11, PLANETS["strong"], INK, 2)]
     marks["where gravity pulls"] = _stroke((10, 0), (24, 0))
     if mission.stations:
         marks["station"] = [_diamond((17, 0), 10, PAPER, INK)]
@@ -517,7 +526,7 @@ def small_map(mission: Mission) -> Drawing:
     for reference, gravity in mission.planets.items():
         if reference in mission.land_on or mission.end == ("planet", reference):
             drawing.add(Circle(at(reference), 9, None, PURPLE, 2))
-        drawing.add(Circle(at(reference), 5.5, SHADE if gravity == "strong" else PAPER, INK, 1.8))
+        drawing.add(Circle(at(reference), 5.5, PLANETS[gravity], INK, 1.8))
     for reference in mission.stations:
         drawing.add(_diamond(at(reference), 5, PAPER, INK))
         if mission.end == ("station", reference):

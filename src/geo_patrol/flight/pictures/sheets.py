@@ -9,7 +9,7 @@ from geo_patrol.flight.pictures.scene import (
     GREY,
     INK,
     PAPER,
-    SHADE,
+    PLANETS,
     blank_map,
     flight_drawing,
     flown_line,
@@ -85,7 +85,12 @@ def _turn_picture(*, has_engines: bool) -> Drawing:
     drawing.add(*flown_line("path", at(3, 1), at(6, 1)), Text(at(4.6, 1.3), "2", TEXT, INK))
     for kind, (start, finish, text, place) in lines.items():
         drawing.add(*flown_line(kind, start, finish), Text(place, text, TEXT, INK))
-    drawing.add(*(Circle(at(*point), 16, fill, INK, 2) for point, fill in (((0, 2), PAPER), ((6, 2), SHADE))))
+    drawing.add(
+        *(
+            Circle(at(*point), 16, fill, INK, 2)
+            for point, fill in (((0, 2), PLANETS["weak"]), ((6, 2), PLANETS["strong"]))
+        )
+    )
     drawing.add(Text(at(0, 2), "H", TEXT, INK, "center"), Text(at(6.35, 2.3), "planet, with its well", TEXT, INK))
     return drawing
 
