@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.documents import with_blocks
-from research import arena, experiments, libraries, offline_data
+from research import arena, experiments, independence, libraries, offline_data
 
 
 def arena_table():
@@ -29,12 +29,17 @@ def references_table():
         (offline_data.DOCUMENT, lambda: {"offline data": references_table()}, "offline_data publish"),
         (libraries.DOCUMENT, lambda: {"libraries": libraries_table()}, "libraries publish"),
         (
+            independence.DOCUMENT,
+            lambda: {"independence": independence.table(json.loads(independence.RESULTS.read_text(encoding="utf-8")))},
+            "independence",
+        ),
+        (
             experiments.DOCUMENT,
             lambda: experiments.tables(json.loads(experiments.RESULTS.read_text(encoding="utf-8"))),
             "experiments publish",
         ),
     ],
-    ids=["arena", "offline data", "libraries", "experiments"],
+    ids=["arena", "offline data", "libraries", "independence", "experiments"],
 )
 def test_tables_are_those_of_the_stored_results(document, blocks, command):
     assert document.read_text(encoding="utf-8") == with_blocks(document, blocks()), f"run python -m research.{command}"

@@ -104,6 +104,42 @@ def joint_probabilities(joint: state.IntArray, weights: Floats, orders: Floats, 
             strategy[i] += product
 
 
+@jitable_call
+def movement_matrices(indices: NDArray[np.int64], moves: tuple[Moves, Moves], following: Floats) -> Floats:
+    """Return the matrices of one position in a movement phase, (k, m, n); ``indices``: (2,), see ``value_movements``."""
+    own = moves[0][1][moves[0][0][indices[0]] : moves[0][0][indices[0] + 1]]
+    others = moves[1][1][moves[1][0][indices[1]] : moves[1][0][indices[1] + 1]]
+    matrices = np.empty((following.shape[2], len(own), len(others)))
+    for row in range(len(own)):
+        for column in range(len(others)):
+            for k in range(len(matrices)):
+                matrices[k, row, column] = following[own[row], others[column], k]
+    return matrices
+
+
+@jitable_call
+def engagement_matrices(
+    transitions: state.Records,
+    shape: tuple[int, int, int],
+    next_codes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    following: Floats,
+    payoffs: NDArray[np.int64],
+) -> Floats:
+    """Return the matrices of one position in an engagement phase, (k, m, n), from all of its transitions."""
+    matrices, index = np.zeros(shape), np.zeros(state.NUM_SIDES, np.int64)
+    for end in range(len(transitions)):
+        transition = transitions[end]
+        if not transition.done:
+            index[state.ALPHA] = np.searchsorted(next_codes[0], transition.code[state.ALPHA])
+            index[state.BRAVO] = np.searchsorted(next_codes[1], transition.code[state.BRAVO])
+        for k in range(len(matrices)):
+            payoff = transition.payoff[payoffs[k]]
+            if not transition.done:
+                payoff += following[index[state.ALPHA], index[state.BRAVO], k]
+            matrices[k, transition.row, transition.column] += transition.probability * payoff
+    return matrices
+
+
 @jit
 def value_movements(
     board: Board,
@@ -130,15 +166,8 @@ def value_movements(
     weights, orders = probabilities
     values = np.empty((len(indices), count))
     for index in range(len(indices)):
-        i, j = indices[index, state.ALPHA], indices[index, state.BRAVO]
-        own = moves[0][1][moves[0][0][i] : moves[0][0][i + 1]]
-        others = moves[1][1][moves[1][0][j] : moves[1][0][j + 1]]
-        matrices = np.empty((count, len(own), len(others)))
-        for row in range(len(own)):
-            for column in range(len(others)):
-                for k in range(count):
-                    matrices[k, row, column] = following[own[row], others[column], k]
-        rows, columns = np.empty(len(own)), np.empty(len(others))
+        matrices = movement_matrices(indices[index], moves, following)
+        rows, columns = np.empty(matrices.shape[1]), np.empty(matrices.shape[2])
         if objective.kind == RESPONSES:
             set_position(games, board, codes[index])
             joints = joint_orders_of(games, board, workspace)
@@ -172,22 +201,13 @@ def value_engagements(
     workspace, games = state.make_workspace(board.rules[0].outer_ring), np.repeat(board.template, 3)
     count, largest = len(objective.payoffs), 0.0
     weights, orders = probabilities
-    values, index = np.empty((len(codes), count)), np.zeros(state.NUM_SIDES, np.int64)
+    values = np.empty((len(codes), count))
     for position in range(len(codes)):
         set_position(games, board, codes[position])
         joints = joint_orders_of(games, board, workspace)
         transitions, ends = list_transitions(games, board, joints, transitions)
-        matrices = np.zeros((count, len(joints[0]), len(joints[1])))
-        for end in range(ends):
-            transition = transitions[end]
-            if not transition.done:
-                index[state.ALPHA] = np.searchsorted(next_codes[0], transition.code[state.ALPHA])
-                index[state.BRAVO] = np.searchsorted(next_codes[1], transition.code[state.BRAVO])
-            for k in range(count):
-                payoff = transition.payoff[objective.payoffs[k]]
-                if not transition.done:
-                    payoff += following[index[state.ALPHA], index[state.BRAVO], k]
-                matrices[k, transition.row, transition.column] += transition.probability * payoff
+        shape = count, len(joints[0]), len(joints[1])
+        matrices = engagement_matrices(transitions[:ends], shape, next_codes, following, objective.payoffs)
         rows, columns = np.empty(len(joints[0])), np.empty(len(joints[1]))
         if objective.kind == RESPONSES:
             joint_probabilities(joints[0], weights[position, state.ALPHA], orders[position, state.ALPHA], rows)
@@ -216,6 +236,8 @@ _MOVES = state.RADIAL_OUT - state.NOOP + 1
 Codes = tuple[NDArray[np.int64], NDArray[np.int64]]
 Probabilities = Callable[["Positions", NDArray[np.int64]], OrderProbabilities]
 """Gives the probabilities of an agent's orders in the positions with these numbers, (n,)."""
+Valuer = Callable[..., tuple[Floats, float]]
+"""Returns the values of positions of one phase, (n, k), and the largest duality gap."""
 
 
 class Positions(NamedTuple):
@@ -409,6 +431,7 @@ def go_back(
     limits: Limits,
     probabilities: Probabilities = no_probabilities,
     believed: Sequence[Floats] = (),
+    valuers: tuple[Valuer, Valuer] = (value_movements, value_engagements),
 ) -> Iterator[tuple[TurnPositions, Floats, Floats, float]]:
     """Yield the turns from the last to the first, with the values of their positions.
 
@@ -418,19 +441,23 @@ def go_back(
         limits: what it may take.
         probabilities: probabilities of an agent's orders.
         believed: (n,) each, of both phases of each turn: what replaces the first value of the positions.
+        valuers: what computes the values, with the arguments of ``value_movements`` and of ``value_engagements``.
 
     Yields:
         The turn; values in its movement phase and in its engagement phase, (n, k) each; the largest duality gap.
     """
     following = np.empty((0, 0, len(objective.payoffs)))
     next_codes: Codes = (np.empty(0, np.int64), np.empty(0, np.int64))
+    value_moves, value_engaged = valuers
     with ThreadPoolExecutor(limits.threads) as pool:
         for number, turn in reversed(list(enumerate(turns))):
-            engage = partial(_engage_values, turn.engagement, next_codes, following, objective, probabilities)
+            engage = partial(
+                _engage_values, value_engaged, turn.engagement, next_codes, following, objective, probabilities
+            )
             engaged, gap = _collect(pool.map(engage, _chunks(len(turn.engagement.indices))))
             if believed:
                 engaged[:, 0] = believed[2 * number + 1]
-            move = partial(_move_values, turn, turn.engagement.spread(engaged), objective, probabilities)
+            move = partial(_move_values, value_moves, turn, turn.engagement.spread(engaged), objective, probabilities)
             moved, other_gap = _collect(pool.map(move, _chunks(len(turn.movement.indices))))
             if believed:
                 moved[:, 0] = believed[2 * number]
@@ -440,6 +467,7 @@ def go_back(
 
 
 def _engage_values(
+    value: Valuer,
     positions: Positions,
     next_codes: Codes,
     following: Floats,
@@ -448,10 +476,11 @@ def _engage_values(
     numbers: NDArray[np.int64],
 ) -> tuple[Floats, float]:
     arguments = objective, probabilities(positions, numbers), state.records(TRANSITION, _BUFFER)
-    return value_engagements(positions.board, positions.pairs(numbers), next_codes, following, *arguments)
+    return value(positions.board, positions.pairs(numbers), next_codes, following, *arguments)
 
 
 def _move_values(
+    value: Valuer,
     turn: TurnPositions,
     following: Floats,
     objective: Objective,
@@ -461,7 +490,7 @@ def _move_values(
     positions = turn.movement
     indices = positions.indices[numbers].astype(np.int64)
     arguments = objective, probabilities(positions, numbers)
-    return value_movements(positions.board, positions.pairs(numbers), indices, turn.moves, following, *arguments)
+    return value(positions.board, positions.pairs(numbers), indices, turn.moves, following, *arguments)
 
 
 def _collect(results: Iterator[tuple[Floats, float]]) -> tuple[Floats, float]:
