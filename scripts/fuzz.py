@@ -103,6 +103,7 @@ def random_side(rng: np.random.Generator) -> dict[str, Any]:
             "goal": int(rng.integers(0, 20)),
             "adjacent": int(rng.integers(0, 20)),
             "win": int(rng.integers(1, 2000)),
+            **({"patrol": int(rng.integers(0, 20))} if rng.random() < 0.2 else {}),
         },
     }
 
@@ -263,7 +264,12 @@ def play_board(seed: int, board: int, phases: int, tally: Tally) -> str | None:
     config = random_config(rng)
     batch = Episodes(config, GAMES, ENCODINGS[board % len(ENCODINGS)], counts_events=True)
     bounds = [
-        observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
+        observation_bounds(
+            encoding,
+            config.board.outer_ring,
+            hides_enemies=config.hides_enemies,
+            counts_patrols=config.counts_patrols,
+        )
         for encoding in ENCODINGS
     ]
     single, batch.outputs = batch.new_outputs(), batch.new_outputs(sampled=np.empty((batch.num_envs, 11), np.int64))

@@ -68,6 +68,7 @@ def side_values(draw, odds):
             "goal": draw(st.integers(0, 20)),
             "adjacent": draw(st.integers(0, 20)),
             "win": draw(win_scores),
+            "patrol": draw(st.sampled_from([0, 0, 0, 7])),
         },
     }
 

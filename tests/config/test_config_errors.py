@@ -53,6 +53,7 @@ OVERRIDES = [
     ("alpha.hva.weight", float("nan"), "alpha.hva.weight must be a number from 0 to 100, got nan"),
     ("bravo.patrols.weight", "car", "bravo.patrols.weight must be a number from 0 to 100, or \"auto\", got 'car'"),
     ("bravo.patrols.ammo", -1, "bravo.patrols.ammo must be an integer from 0 to 1000, got -1"),
+    ("bravo.points.patrol", -1, "bravo.points.patrol must be an integer from 0 to 10000, got -1"),
     ("bravo.patrols.count", 11, "bravo.patrols.count must be an integer from 1 to 10, got 11"),
     (
         "bravo.patrols.single",

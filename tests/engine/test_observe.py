@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import OPEN_PRESETS, arrange, games, play_on, small
 
-from geo_patrol import Game, load_config, observation_names, preset_names
+from geo_patrol import Game, geo_patrol_v0, load_config, make_vec, observation_names, preset_names
 from geo_patrol.base.board import adjacent_sectors, azimuth_of, ring_of, sector_at
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.observe import observation_bounds
@@ -182,3 +182,20 @@ def test_values_too_large_for_tokens_are_clipped():
     game = Game(load_config("geo_patrol", {"both.points.win": 1_000_000, "both.hva.weight": 100}), seed=1)
     observed = dict(zip(observation_names("tokens"), game.observation("alpha", "tokens").tolist(), strict=True))
     assert observed["own_win_score"] == observed["own_hva_weight"] == 32_767
+
+
+@pytest.mark.parametrize("preset", ["case1", "geo_patrol_hidden"])
+@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+def test_observations_grow_where_there_are_points_for_patrols(preset, encoding):
+    plain, config = load_config(preset), load_config(preset, {"alpha.points.patrol": 30})
+    assert (plain.counts_patrols, config.counts_patrols) == (False, True)
+    old, new = (Game(one, seed=3).observation("bravo", encoding) for one in (plain, config))
+    names = observation_names(encoding, hides_enemies=config.hides_enemies, counts_patrols=True, outer_ring=4)
+    added = [names.index(f"{whose}_patrol_points") for whose in ("own", "enemy")]
+    assert new[added].tolist() == ([0, 3] if encoding == "onehot" else [0, 30])
+    assert np.array_equal(np.delete(new, added), old)
+    env = geo_patrol_v0.parallel_env(config=config, observation=encoding, mask_in="info")
+    observations, _ = env.reset(seed=3)
+    assert env.observation_space("bravo").contains(observations["bravo"])
+    assert np.array_equal(observations["bravo"], new)
+    assert make_vec(config, 2, observation=encoding).single_observation_space.shape[-1] == len(new)

@@ -185,6 +185,12 @@ def test_score_is_goal_points_and_fuel_points(game):
         near = fleet[0].sector in adjacent_sectors(goal)
         earned = config.points.goal if fleet[0].sector == goal else config.points.adjacent if near else 0
         points += earned if fleet[0].fuel else 0
+        enemy = "bravo" if side == "alpha" else "alpha"
+        lost = [
+            now.destroyed and not then.destroyed
+            for then, now in zip(before[enemy][0], game.satellites(enemy), strict=True)
+        ]
+        points += config.points.patrol * sum(lost[1:])
         assert game.goal_points[side] == points
         weight = config.patrols.weight
         if weight == "auto":

@@ -671,3 +671,50 @@ def test_worked_example_of_the_books():
     assert satellite_values(game, "bravo", "fuel") == [99, 94, 89, 89, 99, 99, 99, 89, 89, 99, 94]
     assert game.scores == {"alpha": 204, "bravo": 205}
     assert (game.turn, game.phase) == (2, "movement")
+
+
+# Points for destroyed Patrols
+
+PRIZES = {"alpha": {"points": {"patrol": 7}}, "bravo": {"points": {"patrol": 20}}}
+
+
+def earned(game):
+    """Return the points of the sides but for their fuel."""
+    return game.goal_points["alpha"], game.goal_points["bravo"]
+
+
+def test_a_destroyed_patrol_gives_points_to_its_enemy_once():
+    config = small(odds=ALWAYS, points={"goal": 0, "adjacent": 0}, patrols={"ammo": 3}, **PRIZES)
+    game = arrange(config, {0: 15, 1: 1, 2: 1}, {0: 23, 1: 1, 2: 1})
+    game.step(alpha=["P1 shoot P1", "P2 shoot P1"])  # two hits, one Patrol
+    assert earned(game) == (7, 0)
+    assert Game.from_position(game.position, config).position == game.position
+
+
+def test_a_collision_gives_points_to_both_sides():
+    game = arrange(small(odds=ALWAYS, points={"goal": 0}, **PRIZES), {0: 15, 1: 1}, {0: 23, 1: 1})
+    game.step(alpha=["P1 collide P1"])
+    assert earned(game) == (7, 20)
+
+
+def test_a_destroyed_hva_gives_no_points_for_a_patrol():
+    game = arrange(small(odds=ALWAYS, points={"goal": 0, "adjacent": 0}, **PRIZES), {0: 15, 1: 11}, {0: 23})
+    game.step(alpha=["P1 collide HVA"])
+    assert game.satellite("bravo", 0).destroyed
+    assert earned(game) == (0, 20)
+
+
+def test_points_for_patrols_reach_the_win_score():
+    config = small(odds=ALWAYS, points={"goal": 0, "adjacent": 0, "win": 107}, alpha=PRIZES["alpha"])
+    game = arrange(config, {0: 15, 1: 1}, {0: 23, 1: 1})
+    game.step(alpha=["P1 collide P1"])
+    assert game.scores == {"alpha": 107, "bravo": 100}
+    assert game.winner == "alpha"
+
+
+def test_the_exact_distribution_counts_destroyed_patrols():
+    config = small(odds={"shoot": [0.5, 0.5]}, points={"goal": 0, "adjacent": 0}, patrols={"ammo": 3}, **PRIZES)
+    game = arrange(config, {0: 15, 1: 1}, {0: 23, 1: 1})
+    distribution = game.outcome_distribution(alpha=["P1 shoot P1"])
+    points = {one.goal_points["alpha"]: chance for one, chance in zip(*distribution, strict=True)}
+    assert points == {0: 0.5, 7: 0.5}

@@ -550,3 +550,13 @@ def test_the_hva_is_a_sensor_too():
     game.step()
     assert game.unseen("bravo")[1] == 0
     assert game.satellite("alpha", HVA).sector == 15
+
+
+def test_both_sides_know_the_points_for_destroyed_patrols():
+    config = load_config("geo_patrol_hidden", {"both.points.patrol": 6, "both.odds.collide": [1, 1]})
+    game = arrange(config, {0: 15, 1: 1}, {0: 23, 1: 1})
+    game.step(alpha=["P1 collide P1"])
+    for side in SIDES:
+        view = game.seen_by(side)
+        assert view.goal_points == game.goal_points
+        assert min(view.goal_points.values()) >= 6

@@ -2,10 +2,11 @@
 
 import pytest
 from positions import destroyed, guards
+from strategies import arrange, small
 
-from geo_patrol import load_config, make_agent
+from geo_patrol import Game, load_config, make_agent
 from geo_patrol.play.live import LiveGame
-from geo_patrol.play.telling import score_changes
+from geo_patrol.play.telling import aim_tab, score_changes, score_sums
 
 
 def test_a_lost_hva_is_named_with_its_points():
@@ -19,6 +20,28 @@ def test_a_lost_patrol_costs_what_it_had_left_after_paying_for_its_order():
     alpha, bravo = score_changes(guards().last_engagement(1))
     assert str(alpha) == "alpha +8 (goal: +10, fuel spent: -2)"
     assert (bravo.patrol_count, bravo.patrols_destroyed) == (1, -10)  # 95 fuel were left, 9.5 points
+
+
+def test_points_for_patrols_are_told_apart_from_those_of_the_goal():
+    config = small(odds={"collide": [1, 1]}, points={"patrol": 20})
+    game = arrange(config, {0: 15, 1: 1}, {0: 23, 1: 1})
+    alpha, bravo = score_changes(game.step(alpha=["P1 collide P1"]))
+    assert (alpha.goal, alpha.enemy_patrols, bravo.enemy_patrols) == (10, 20, 20)
+    assert "enemy Patrols destroyed: +20" in str(alpha)
+    assert "enemy Patrol lost" in str(aim_tab(game))
+    assert "enemy Patrol lost" not in str(aim_tab(Game("case1")))
+
+
+def test_points_for_patrols_are_part_of_the_sums_of_a_game():
+    config = load_config("case1", {"both.points.patrol": 5, "both.odds.collide": [1, 1]})
+    live = LiveGame(config, (make_agent("scripted"), make_agent("raider")), 3)
+    while not live.is_over:
+        live.advance()
+    for sums, side in zip(score_sums(live.timeline), ("alpha", "bravo"), strict=True):
+        enemy = "bravo" if side == "alpha" else "alpha"
+        lost = sum(one.destroyed for one in live.timeline[-1].satellites(enemy)[1:])
+        assert sums.enemy_patrols == 5 * lost
+        assert (sums.forfeit, sums.end) == (0, live.timeline[-1].scores[side])
 
 
 @pytest.mark.parametrize("preset", ["geo_patrol", "case3", "od2d"])

@@ -38,6 +38,12 @@ SMALL = {
         "alpha": {"patrols": {"fuel": 8, "ammo": 0, "formation": [[0, 2]], "single": {"2": {"fuel": 14, "ammo": 1}}}},
         "bravo": {"patrols": {"fuel": 7, "single": {"1": {"fuel": 12}}}},
     },
+    "points for Patrols": {
+        "top": {"turn_limit": 2, "board": CLOSE},
+        "both": {"hva": {"fuel": 3}, "points": {"patrol": 9}},
+        "alpha": {"patrols": {"fuel": 20, "formation": [[0, 2]]}, "points": {"patrol": 4}},
+        "bravo": {"patrols": {"fuel": 14}},
+    },
     "rules of the code": {
         "top": {"turn_limit": 2, "board": CLOSE, "rules": "code"},
         "both": {"patrols": {"fuel": 7, "ammo": 2}, "hva": {"fuel": 2}},

@@ -459,6 +459,7 @@ def test_words():
     assert in_words("bravo.patrols.count") == "number of bravo's Patrols"
     assert in_words("alpha.odds.shoot.1") == "odds of alpha's shots in an adjacent sector"
     assert in_words("bravo.patrols.single.3.ammo") == "rounds of bravo's Patrol 3"
+    assert in_words("bravo.points.patrol") == "bravo's points for each Patrol that the enemy loses"
     assert in_words("turn_limit") == "turn limit"
     assert not re.search(r"[._]", in_words("both.hva.fuel"))
 

@@ -74,6 +74,7 @@ def test_single_patrols_are_told_from_the_fleet(client):
     assert tomllib.loads(answer["scenario"])["alpha"]["patrols"]["single"] == {"2": {"fuel": 33}, "1": {"ammo": 5}}
     assert answer["single"] == [{"2": ["fuel"], "1": ["ammo"]}] * 2
     patrols = load_config("case2").alpha.patrols
+    assert edit(client, scenario, **{"alpha.points.patrol": 5})["prizes"] == [5, 5]
     assert answer["supplies"] == [[patrols.fuel, patrols.ammo]] * 2
     assert edit(client, answer["scenario"], **{"alpha.patrols.single.1.ammo": None})["single"] == [{"2": ["fuel"]}] * 2
 

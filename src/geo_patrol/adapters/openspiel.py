@@ -96,7 +96,8 @@ class PositionRules:
         self.fleets: list[int] = [1 + int(count) for count in rules["patrol_count"]]
         self.max_turns = int(rules["turn_limit"]) + 1  # by the rules of the published code there is one turn more
         points = int(max(rules["goal_points"].max(), rules["adjacent_points"].max()))
-        self.max_difference = self.max_turns * points + int(self._games.scores.max())
+        prizes = int((rules["patrol_points"] * rules["patrol_count"][::-1]).max())
+        self.max_difference = self.max_turns * points + prizes + int(self._games.scores.max())
         # States are copied all the time, and searches come back to the same positions.
         self.legal = functools.lru_cache(_CACHE)(self._legal)
         self.follow = functools.lru_cache(_CACHE)(self._follow)

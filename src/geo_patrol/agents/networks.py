@@ -152,8 +152,9 @@ _TYPES: dict[str, dict[str, DTypeLike]] = {
 _SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
     **{
         encoding: tuple(
-            (observation_size(encoding, ring, hides_enemies=hides_enemies),)
+            (observation_size(encoding, ring, hides_enemies=hides_enemies, counts_patrols=counts_patrols),)
             for hides_enemies in (False, True)
+            for counts_patrols in (False, True)
             for ring in range(1, MAX_RING + 1)
         )
         for encoding in ENCODINGS

@@ -48,9 +48,10 @@ class AgentPair:
 
     def __init__(self, games: Games, players: Sequence[SeatedAgent]) -> None:
         self._games, self._players = games, players
-        rows, outer_ring, hides_enemies = NUM_SIDES * len(games), games.config.board.outer_ring, games.hides_enemies
+        rows, outer_ring = NUM_SIDES * len(games), games.config.board.outer_ring
+        features = {"hides_enemies": games.hides_enemies, "counts_patrols": games.config.counts_patrols}
         self._outputs = {  # written in every phase, so that they are allocated once
-            encoding: make_outputs(rows, encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
+            encoding: make_outputs(rows, encoding, outer_ring, **features, masks=True)
             for encoding in {player.agent.observation for player in players}
         }
 

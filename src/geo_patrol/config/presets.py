@@ -86,6 +86,8 @@ def _value_of(data: Data, key: str) -> Any:
     if rest == "patrols.count":  # all Patrols of the formation
         formation = value_at(data, f"{side}.patrols.formation")
         return sum(count for _, count in formation) if isinstance(formation, list) else None
+    if rest == "points.patrol":
+        return 0
     if re.fullmatch(r"patrols\.single\.\d+\.\w+", rest):  # a Patrol without a value of its own has that of its fleet
         return value_at(data, f"{side}.patrols.{rest.rpartition('.')[2]}")
     return None

@@ -357,11 +357,15 @@ class OddsConfig(_ConfigTable):
 
 
 class PointsConfig(_ConfigTable):
-    """Points a turn for an HVA in (``goal``) or next to (``adjacent``) its goal sector; ``win`` ends the game."""
+    """Points a turn for an HVA in (``goal``) or next to (``adjacent``) its goal sector; ``win`` ends the game.
+
+    ``patrol`` are points for each Patrol that the enemy loses, however it is destroyed; None is 0.
+    """
 
     goal: Points
     adjacent: Points
     win: WinScore
+    patrol: Points | None = None
 
 
 class SideConfig(_ConfigTable):
@@ -471,6 +475,13 @@ class GameConfig(_ConfigTable):
         """Whether a side has a sensor range, in any of the variants."""
         sides = any(side.sensor_range is not None for side in (self.alpha, self.bravo))
         return sides or any("sensor_range" in {**each.alpha, **each.bravo} for each in self.variants)
+
+    @property
+    def counts_patrols(self) -> bool:
+        """Whether a side may get points for destroyed Patrols, in any of the variants."""
+        sides = [self.alpha.model_dump(), self.bravo.model_dump()]
+        tables = [*sides, *(table for each in self.variants for table in (each.alpha, each.bravo))]
+        return any(table.get("points", {}).get("patrol") not in (None, 0) for table in tables)
 
     def with_variants(self) -> Iterator[dict[str, Any]]:
         """Yield the configuration as plain data with the changes of each of its variants; do not modify what they share."""

@@ -107,7 +107,7 @@ def outcome_distribution(game: Record, rules: Record, orders: IntArray) -> tuple
     pay_for_engagements(paid[0], rules, orders)
     engagement = _Attempts(orders.ravel().tolist(), _find_odds(paid[0], rules, orders), paid[0].sector.ravel().tolist())
     ends = _follow_collisions(engagement, _start_collisions(engagement))
-    return _write_positions(paid, ends)
+    return _write_positions(paid, rules, ends)
 
 
 def _find_odds(game: Record, rules: Record, orders: IntArray) -> dict[int, float]:
@@ -247,7 +247,9 @@ def _collide(
     return [(end, likelihood) for end, likelihood in ends if likelihood]
 
 
-def _write_positions(paid: Records, ends: dict[_CollisionState, float]) -> tuple[Records, NDArray[np.float64]]:
+def _write_positions(
+    paid: Records, rules: Record, ends: dict[_CollisionState, float]
+) -> tuple[Records, NDArray[np.float64]]:
     """Carry out every end in a copy of the position, and merge equal positions."""
     positions = copy_records(paid, np.zeros(len(ends), np.int64))
     for field in ("rng_key", "rng_counter", "outcome_count"):
@@ -260,7 +262,7 @@ def _write_positions(paid: Records, ends: dict[_CollisionState, float]) -> tuple
             position = positions[i]
             for satellite in range(NUM_SIDES * SATELLITES):
                 if end.destroyed >> satellite & 1:
-                    destroy(position, *divmod(satellite, SATELLITES))
+                    destroy(position, rules, *divmod(satellite, SATELLITES))
     keys = positions.view(f"V{positions.dtype.itemsize}")
     first: dict[bytes, int] = {}
     groups = [first.setdefault(bytes(key), len(first)) for key in keys]

@@ -405,14 +405,16 @@ def resolve_engagements(
 
 
 @jitable
-def destroy(game: state.Record, side: int, number: int) -> None:
-    """Take a satellite out of the game; it keeps drifting, without fuel."""
+def destroy(game: state.Record, rules: state.Record, side: int, number: int) -> None:
+    """Take a satellite out of the game; it keeps drifting, without fuel. The enemy gets the points for a Patrol, once."""
+    if number != state.HVA and not game.destroyed[side, number]:
+        game.goal_points[1 - side] += rules.patrol_points[1 - side]
     game.fuel[side, number] = 0
     game.destroyed[side, number] = 1
 
 
 @jitable
-def enact_engagements(game: state.Record, outcomes: state.Records, count: int) -> None:
+def enact_engagements(game: state.Record, rules: state.Record, outcomes: state.Records, count: int) -> None:
     """Carry out outcomes in their order.
 
     A guard moves to the sector of its HVA, and a collider to that of its target, successful or not. Destroyed satellites
@@ -427,9 +429,9 @@ def enact_engagements(game: state.Record, outcomes: state.Records, count: int) -
         elif outcome.kind == state.COLLISION:
             game.sector[side, outcome.attacker] = game.sector[enemy, outcome.target]
             if outcome.success:
-                destroy(game, side, outcome.attacker)
+                destroy(game, rules, side, outcome.attacker)
         if outcome.success and outcome.kind != state.GUARDING:
-            destroy(game, enemy, outcome.target)
+            destroy(game, rules, enemy, outcome.target)
 
 
 @jit
@@ -445,7 +447,7 @@ def play_engagement(
     if has_orders(orders):
         pay_for_engagements(game, rules, orders)
         count = resolve_engagements(game, rules, orders, recorded, outcomes)
-        enact_engagements(game, outcomes, count)
+        enact_engagements(game, rules, outcomes, count)
     game.phase = state.DRIFT
     return count
 

@@ -122,6 +122,13 @@ SIGHT_FEATURES = (
 """The features at the end of both encodings where a configuration hides enemies: the last are the decision phases since a
 side last saw each satellite of the enemy, 0 for those in sight."""
 NUM_SIGHT_FEATURES = len(SIGHT_FEATURES)
+PATROL_FEATURES = (
+    Feature("own_patrol_points", schema.MAX_POINTS, 1 / 10),
+    Feature("enemy_patrol_points", schema.MAX_POINTS, 1 / 10),
+)
+"""The features that follow those of the game in both encodings where a configuration has points for destroyed Patrols."""
+NUM_PATROL_FEATURES = len(PATROL_FEATURES)
+_PATROL_POINTS_SCALE = PATROL_FEATURES[0].scale
 SENSOR_RANGE_SCALE, UNSEEN_SCALE = SIGHT_FEATURES[0].scale, SIGHT_FEATURES[-1].scale
 
 _OFFSET_SCALE = 1 / 4
@@ -179,14 +186,16 @@ def num_sectors(outer_ring: int) -> int:
     return int(2 ** (max(outer_ring, _MIN_RINGS) + 1) - 2)
 
 
-def observation_size(encoding: Encoding | Observation, outer_ring: int, *, hides_enemies: bool = False) -> int:
+def observation_size(
+    encoding: Encoding | Observation, outer_ring: int, *, hides_enemies: bool = False, counts_patrols: bool = False
+) -> int:
     """Return the length of an observation."""
     if isinstance(encoding, Observation):
         return encoding.size
-    tail = NUM_SIGHT_FEATURES if hides_enemies else 0
+    last = len(_last_features(hides_enemies, counts_patrols))
     if encoding == "tokens":
-        return TOKEN_SIZE + tail
-    return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + NUM_GAME_FEATURES + tail
+        return TOKEN_TABLE_SIZE + last
+    return OBSERVED_SATELLITES * (num_sectors(outer_ring) + NUM_SATELLITE_FEATURES) + last
 
 
 _OBSERVED = tuple(
@@ -201,6 +210,7 @@ def observation_names(
     outer_ring: int = _MIN_RINGS,
     *,
     hides_enemies: bool = False,
+    counts_patrols: bool = False,
     view: View = "side",
 ) -> list[str]:
     """Name every index of an observation, such as ``own_patrol_3_fuel`` or ``enemy_hva_sector_15``.
@@ -211,6 +221,7 @@ def observation_names(
         encoding: "onehot" or "tokens", or an ``Observation``, which has its own names.
         outer_ring: the outer ring of the board.
         hides_enemies: whether the configuration hides enemies, see ``GameConfig.hides_enemies``.
+        counts_patrols: whether it has points for destroyed Patrols, see ``GameConfig.counts_patrols``.
         view: "side" for the observation of a side; "own" for that of a single satellite with ``view="own"``, which is the
             same whether enemies are hidden or not.
 
@@ -228,23 +239,23 @@ def observation_names(
         return numbers + sectors + local + [feature.name for feature in GAME_FEATURES]
     features = _sector_names(encoding, outer_ring) + [feature.name for feature in SATELLITE_FEATURES]
     names = [f"{satellite}_{name}" for satellite in _OBSERVED for name in features]
-    return names + [feature.name for feature in _last_features(hides_enemies)]
+    return names + [feature.name for feature in _last_features(hides_enemies, counts_patrols)]
 
 
 def _sector_names(encoding: Encoding, outer_ring: int) -> list[str]:
     return ["sector"] if encoding == "tokens" else [f"sector_{i}" for i in range(1, num_sectors(outer_ring) + 1)]
 
 
-def _last_features(hides_enemies: bool) -> tuple[Feature, ...]:
+def _last_features(hides_enemies: bool, counts_patrols: bool) -> tuple[Feature, ...]:
     """Return the features that follow the satellites."""
-    return GAME_FEATURES + SIGHT_FEATURES if hides_enemies else GAME_FEATURES
+    return GAME_FEATURES + PATROL_FEATURES * counts_patrols + SIGHT_FEATURES * hides_enemies
 
 
 def observation_bounds(
-    encoding: Encoding, outer_ring: int, *, hides_enemies: bool = False
+    encoding: Encoding, outer_ring: int, *, hides_enemies: bool = False, counts_patrols: bool = False
 ) -> NDArray[np.float32] | NDArray[np.int16]:
     """Return the highest value of every index of an observation; the lowest is 0 everywhere."""
-    last_features = _last_features(hides_enemies)
+    last_features = _last_features(hides_enemies, counts_patrols)
     if encoding == "tokens":
         row = [num_sectors(MAX_RING), *(feature.highest * feature.token_scale for feature in SATELLITE_FEATURES)]
         tail = [feature.highest * feature.token_scale for feature in last_features]
@@ -443,6 +454,7 @@ def write_game_onehot(game: state.Record, rules: state.Record, side: int, featur
     rule_features = rules.onehot_features[side]
     for i in range(state.NUM_RULE_FEATURES):
         features[NUM_CHANGING_FEATURES + i] = rule_features[i]
+    write_patrol_points(rules, side, _PATROL_POINTS_SCALE, features[NUM_GAME_FEATURES:])
 
 
 @jitable
@@ -473,6 +485,15 @@ def write_game_tokens(game: state.Record, rules: state.Record, side: int, featur
     rule_features = rules.token_features[side]
     for i in range(state.NUM_RULE_FEATURES):
         features[NUM_CHANGING_FEATURES + i] = rule_features[i]
+    write_patrol_points(rules, side, 1, features[NUM_GAME_FEATURES:])
+
+
+@jitable
+def write_patrol_points(rules: state.Record, side: int, scale: float, features: NDArray[Any]) -> None:
+    """Write the points for destroyed Patrols, where ``features``, the end of an observation, has a place for them."""
+    if len(features) % NUM_SIGHT_FEATURES == NUM_PATROL_FEATURES:
+        features[0] = rules.patrol_points[side] * scale
+        features[1] = rules.patrol_points[1 - side] * scale
 
 
 @jitable

@@ -121,6 +121,7 @@ def _side_values(side: int, config: SideConfig) -> Iterator[tuple[str, tuple[Any
     yield "points.goal", ("goal_points", side), points.goal
     yield "points.adjacent", ("adjacent_points", side), points.adjacent
     yield "points.win", ("win_score", side), points.win
+    yield "points.patrol", ("patrol_points", side), 0 if points.patrol is None else points.patrol
     yield "sensor_range", ("sensor_range", side), 0 if config.sensor_range is None else config.sensor_range
     for number, single in (patrols.single or {}).items():
         for name, value in single:
@@ -237,6 +238,7 @@ def _sampled_side(rules: state.Record, side: int) -> dict[str, Any]:
             "goal": int(rules.goal_points[side]),
             "adjacent": int(rules.adjacent_points[side]),
             "win": int(rules.win_score[side]),
+            **({"patrol": int(rules.patrol_points[side])} if rules.patrol_points[side] else {}),
         },
         **({"sensor_range": int(rules.sensor_range[side])} if rules.sensor_range[side] else {}),
     }

@@ -112,6 +112,9 @@ def look(game: state.Record, rules: state.Record, sight: state.Sight, row: int, 
         for owner in range(state.NUM_SIDES):
             belief.goal[owner] = game.goal[owner]
         for number in range(state.SATELLITES):
+            lost = number != state.HVA and game.destroyed[side, number] and not belief.destroyed[side, number]
+            if lost and not game.done:  # at the end the points are known
+                belief.goal_points[enemy] += rules.patrol_points[enemy]
             copy_satellite(game, belief, side, number)
             if (visible >> number) & 1:
                 copy_satellite(game, belief, enemy, number)

@@ -53,8 +53,8 @@ GAME = np.dtype(
         ("rng_counter", "u8"),
         ("turn", "i4"),  # turns completed; the turn being played is one more. The last turn of a game is not counted
         ("outcome_count", "i4"),  # outcomes of the phase last played
-        ("goal_points", "i4", (NUM_SIDES,)),  # so far
-        ("score", "i4", (NUM_SIDES,)),  # goal points so far + fuel points when last scored
+        ("goal_points", "i4", (NUM_SIDES,)),  # so far, those for destroyed Patrols included
+        ("score", "i4", (NUM_SIDES,)),  # these points so far + fuel points when last scored
         ("illegal_orders", "i2", (NUM_SIDES,)),  # in the phase last played
         ("phase", "i2"),
         ("done", "i2"),
@@ -93,6 +93,7 @@ RULES = np.dtype(
         ("engagement_odds", "f8", (NUM_SIDES, 3, 2)),
         ("goal_points", "i8", (NUM_SIDES,)),  # a turn, HVA in its goal sector
         ("adjacent_points", "i8", (NUM_SIDES,)),  # a turn, HVA next to it
+        ("patrol_points", "i8", (NUM_SIDES,)),  # for each Patrol that the enemy loses
         ("win_score", "i8", (NUM_SIDES,)),
         ("automatic_weight", "i8", (NUM_SIDES,)),  # 1: a full fleet of Patrols is worth 100 points
         ("weight", "f8", (NUM_SIDES, 2)),  # points per unit of fuel: HVA, Patrol

@@ -174,8 +174,9 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             if isinstance(encoding, Observation):
                 raise ValueError(f"opponent {show(name)} cannot play on a GPU: it has an observation of its own")
             if encoding not in self._views:
-                outer_ring, hides_enemies = self.config.board.outer_ring, self.config.hides_enemies
-                size = observation_size(encoding, outer_ring, hides_enemies=hides_enemies)
+                config = self.config
+                features = {"hides_enemies": config.hides_enemies, "counts_patrols": config.counts_patrols}
+                size = observation_size(encoding, config.board.outer_ring, **features)
                 self._views[encoding] = DeviceOutputs(self.num_games, self.device, encoding, size, masks=True)
         self._players = players
         self._opponents = upload_arrays(table.choices, self.device)

@@ -148,7 +148,8 @@ class Episodes:
         settings[0] = sides, reward == "outcome", limit, first_seat, alternates, 0, counts
         self.max_cycles, self.counts_events = max_cycles, counts_events
         self.bookkeeping = EpisodeState(state.records(steps.EPISODE, num_games), settings)
-        size = observation_size(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies)
+        features = {"hides_enemies": config.hides_enemies, "counts_patrols": config.counts_patrols}
+        size = observation_size(encoding, config.board.outer_ring, **features)
         self._own = encoding if isinstance(encoding, Observation) else None
         self._is_onehot, self._is_tokens = encoding == "onehot", encoding == "tokens"
         self._mask_shape = self.num_envs, state.SATELLITES, state.ORDERS
@@ -379,8 +380,9 @@ class Episodes:
 
     def observe_opponents(self, encoding: Encoding | Observation) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Return observations, (n, size), and action masks, (n, 11, 28), of the side opposite to each game's seat."""
-        outer_ring, hides_enemies = self.games.config.board.outer_ring, self.games.hides_enemies
-        outputs = make_outputs(len(self), encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
+        config = self.games.config
+        features = {"hides_enemies": self.games.hides_enemies, "counts_patrols": config.counts_patrols}
+        outputs = make_outputs(len(self), encoding, config.board.outer_ring, **features, masks=True)
         settings = self.bookkeeping.settings.copy()
         settings["sides"], settings["observes_opponent"] = 1, 1
         self._write(steps.OBSERVE, self._all, EpisodeState(self.records, settings), outputs)

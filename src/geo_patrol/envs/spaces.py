@@ -78,7 +78,8 @@ def box(config: GameConfig, encoding: Encoding | Observation, *, whole: bool = F
     """
     if isinstance(encoding, Observation):
         return spaces.Box(encoding.low, encoding.high, dtype=encoding.dtype.type)
-    high = observation_bounds(encoding, config.board.outer_ring, hides_enemies=config.hides_enemies and not whole)
+    features = {"hides_enemies": config.hides_enemies and not whole, "counts_patrols": config.counts_patrols}
+    high = observation_bounds(encoding, config.board.outer_ring, **features)
     return spaces.Box(np.zeros_like(high), high, dtype=high.dtype.type)
 
 

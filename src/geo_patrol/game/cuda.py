@@ -303,7 +303,8 @@ class CudaGames:
     def observe(self, encoding: Encoding = "onehot") -> torch.Tensor:
         """Return the observations of both sides, (n, 2, size): float32 ("onehot") or int16 ("tokens")."""
         outer_ring = self.config.board.outer_ring
-        size = observation_size(check_encoding(encoding), outer_ring, hides_enemies=self.hides_enemies)
+        features = {"hides_enemies": self.hides_enemies, "counts_patrols": self.config.counts_patrols}
+        size = observation_size(check_encoding(encoding), outer_ring, **features)
         outputs = DeviceOutputs(2 * len(self), self.device, encoding, size)
         self.run(steps.OBSERVE, outputs=outputs.arrays)
         return outputs.observations.view(len(self), 2, size)

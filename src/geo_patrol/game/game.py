@@ -73,11 +73,13 @@ def make_outputs(
     outer_ring: int = 1,
     *,
     hides_enemies: bool = False,
+    counts_patrols: bool = False,
     masks: bool = False,
 ) -> Outputs:
     """Allocate arrays for observations and masks, uninitialized; the engine does not write observations of users' own."""
     outputs = _NO_OUTPUTS
-    size = 0 if encoding is None else observation_size(encoding, outer_ring, hides_enemies=hides_enemies)
+    features = {"hides_enemies": hides_enemies, "counts_patrols": counts_patrols}
+    size = 0 if encoding is None else observation_size(encoding, outer_ring, **features)
     if masks:
         outputs = outputs._replace(masks=np.empty((rows, state.SATELLITES, state.ORDERS), np.int8))
     if encoding == "onehot":
@@ -380,7 +382,8 @@ class Games:
             return self._observe_own(encoding, whole=whole)
         hides_enemies = self.hides_enemies and not whole
         outer_ring = self.config.board.outer_ring
-        outputs = make_outputs(2 * len(self), encoding, outer_ring, hides_enemies=hides_enemies)
+        features = {"hides_enemies": hides_enemies, "counts_patrols": self.config.counts_patrols}
+        outputs = make_outputs(2 * len(self), encoding, outer_ring, **features)
         self.run(steps.OBSERVE, outputs=outputs, whole=whole)
         observations = outputs.tokens if encoding == "tokens" else outputs.onehot
         return observations.reshape(len(self), 2, observations.shape[1])
@@ -958,7 +961,7 @@ class Game:
 
     @property
     def goal_points(self) -> dict[Side, int]:
-        """Goal points of each side so far."""
+        """Goal points of each side so far, points for destroyed Patrols included."""
         return dict(zip(SIDES, self._value("goal_points").tolist(), strict=True))
 
     @property

@@ -63,7 +63,7 @@ class Position(BaseModel):
     reasons: Annotated[int, Field(ge=0, lt=2 * state.TURN_LIMIT)] = 0
     """Why it ended, as bits, see ``geo_patrol.read_reasons``."""
     goal_points: Annotated[list[_GoalPoints], _Both] = [0, 0]
-    """Goal points so far."""
+    """Goal points so far, points for destroyed Patrols included."""
     illegal_orders: Annotated[list[_Count], _Both] = [0, 0]
     """Illegal orders in the last phase."""
     destroyed: Annotated[list[_Flags], Field(max_length=2)] = []

@@ -43,6 +43,7 @@ def aim_tab(game: Game) -> Tab:
         PageLine("goal", f"the filled sector of ring {rules['goal_ring']}; it drifts along"),
         PageLine("HVA in its goal", _both(rules["goal_points"], "+{} a turn")),
         PageLine("HVA next to it", _both(rules["adjacent_points"], "+{} a turn")),
+        *([PageLine("enemy Patrol lost", _both(rules["patrol_points"], "+{}"))] if any(rules["patrol_points"]) else ()),
         PageLine(
             "HVA's fuel",
             _both(hva_weights, "{} a unit, all of it lost if the HVA is destroyed"),
@@ -103,6 +104,11 @@ class PupilRules:
             (
                 f"Your HVA in its goal: {_both(rules['goal_points'], '{}')} points. Next to it: "
                 f"{_both(rules['adjacent_points'], '{}')}. These add up, turn after turn."
+            ),
+            *(
+                [f"A Patrol that the enemy loses: {_both(rules['patrol_points'], '{}')}."]
+                if any(rules["patrol_points"])
+                else ()
             ),
             f"Fuel that is left counts too: {_whole_weights(rules, 0, 'the HVA')}, {_whole_weights(rules, 1, 'Patrols')}.",
         )
@@ -267,6 +273,11 @@ def rules_text(game: Game) -> str:
     listed = "\n".join(_value_line(line) for line in values if line.left != config.title)
     code = f"\n{_CODE_RULES}" if config.rules == "code" else ""
     code += f"\n{sight_text(game)}" if config.hides_enemies else ""
+    code += (
+        "\nA Patrol that is destroyed, by a collision of its own too, gives points to its enemy."
+        if config.counts_patrols
+        else ""
+    )
     return f"{rules}{code}\nValues of this game:\n{listed}"
 
 
@@ -548,6 +559,7 @@ class ScoreChange:
     Attributes:
         side: the side.
         goal: goal points that its HVA earned.
+        enemy_patrols: points for Patrols that the enemy lost.
         hva_destroyed: fuel points lost with its HVA, 0 or less.
         patrols_destroyed: fuel points lost with its Patrols, 0 or less.
         patrol_count: Patrols that were destroyed.
@@ -556,6 +568,7 @@ class ScoreChange:
 
     side: Side
     goal: int
+    enemy_patrols: int
     hva_destroyed: int
     patrols_destroyed: int
     patrol_count: int
@@ -564,7 +577,7 @@ class ScoreChange:
     @property
     def total(self) -> int:
         """By how much the score changed."""
-        return self.goal + self.hva_destroyed + self.patrols_destroyed + self.fuel_spent
+        return self.goal + self.enemy_patrols + self.hva_destroyed + self.patrols_destroyed + self.fuel_spent
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -574,6 +587,7 @@ class ScoreChange:
             ("HVA destroyed", self.hva_destroyed, " fuel points"),
             (patrols, self.patrols_destroyed, ""),
             ("goal", self.goal, ""),
+            ("enemy Patrols destroyed", self.enemy_patrols, ""),
             ("fuel spent", self.fuel_spent, ""),
         )
         return tuple(f"{name}: {points:+}{unit}" for name, points, unit in reasons if points)
@@ -590,9 +604,16 @@ def score_changes(engagement: Phase) -> tuple[ScoreChange, ScoreChange]:
 
 def _change(engagement: Phase, index: int) -> ScoreChange:
     side, before, after = SIDES[index], engagement.before, engagement.after
-    goal = after.goal_points[side] - before.goal_points[side]
-    fuel = after.scores[side] - before.scores[side] - goal
-    weights = after.as_games().state.rules["weight"][0, index].tolist()
+    earned = after.goal_points[side] - before.goal_points[side]
+    fuel = after.scores[side] - before.scores[side] - earned
+    rules = after.as_games().state.rules
+    weights = rules["weight"][0, index].tolist()
+    enemy = SIDES[1 - index]
+    hits = sum(
+        now.destroyed and not then.destroyed
+        for then, now in zip(before.satellites(enemy)[1:], after.satellites(enemy)[1:], strict=True)
+    )
+    prize = min(hits * int(rules["patrol_points"][0, index]), max(earned, 0))  # none where the game was forfeited
     orders = {order.satellite: order for order in engagement.orders[index]}
     lost = [
         weights[one.id.number > 0] * (then.fuel - _cost(before, side, orders.get(one.id.number)))
@@ -601,7 +622,7 @@ def _change(engagement: Phase, index: int) -> ScoreChange:
         for then, one in zip(before.satellites(side), after.satellites(side), strict=True)
     ]
     hva, patrols = -round(lost[0]), -round(sum(lost[1:]))
-    return ScoreChange(side, goal, hva, patrols, sum(map(bool, lost[1:])), fuel - hva - patrols)
+    return ScoreChange(side, earned - prize, prize, hva, patrols, sum(map(bool, lost[1:])), fuel - hva - patrols)
 
 
 def _cost(game: Game, side: Side, order: Order | None) -> int:
@@ -648,6 +669,7 @@ class ScoreSums(NamedTuple):
 
     start: int
     goal: int
+    enemy_patrols: int
     hva_destroyed: int
     patrols_destroyed: int
     fuel_spent: int
@@ -671,16 +693,17 @@ def score_sums(timeline: Timeline) -> tuple[ScoreSums, ScoreSums]:
 
 def _sums(start: int, changes: Sequence[ScoreChange], end: int) -> ScoreSums:
     goal = sum(change.goal for change in changes)
+    prizes = sum(change.enemy_patrols for change in changes)
     hva = sum(change.hva_destroyed for change in changes)
     patrols = sum(change.patrols_destroyed for change in changes)
     fuel = sum(change.fuel_spent for change in changes)
-    return ScoreSums(start, goal, hva, patrols, fuel, end - start - goal - hva - patrols - fuel)
+    return ScoreSums(start, goal, prizes, hva, patrols, fuel, end - start - goal - prizes - hva - patrols - fuel)
 
 
 def _score_lines(side: Side, sums: ScoreSums) -> Iterator[PageLine]:
     yield PageLine(f"{side.capitalize()}: {sums.end} points")
     yield PageLine("fuel at the start", f"{sums.start}")
-    names = ("from the goal", "HVA destroyed", "Patrols destroyed", "fuel spent", "forfeit")
+    names = ("from the goal", "enemy Patrols destroyed", "HVA destroyed", "Patrols destroyed", "fuel spent", "forfeit")
     yield from (PageLine(name, f"{points:+}") for name, points in zip(names, sums[1:], strict=True) if points)
 
 

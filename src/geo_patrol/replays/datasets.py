@@ -345,6 +345,11 @@ class ReplayDataset:
                     f"{game.path}, game {game.number}: a board of {rings} rings, {first.path} has {others}: "
                     "observations would have different sizes; read them as two data sets"
                 )
+            if config.counts_patrols != expected.counts_patrols:
+                raise ConfigError(
+                    f"{game.path}, game {game.number}: only one of {show(config.title)} and {show(expected.title)} has points for "
+                    "destroyed Patrols: observations would have different sizes; read them as two data sets"
+                )
             if config.hides_enemies != expected.hides_enemies:
                 raise ConfigError(
                     f"{game.path}, game {game.number}: only one of {show(config.title)} and {show(expected.title)} hides "
@@ -458,8 +463,9 @@ class ReplayDataset:
 
     def _observe(self, played: "_Played", positions: Games) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Return the observations and the action masks of both sides, (2 * n, size) and (2 * n, 11, 28)."""
-        outer_ring, hides_enemies = played.config.board.outer_ring, positions.hides_enemies
-        outputs = make_outputs(2 * len(positions), self.encoding, outer_ring, hides_enemies=hides_enemies, masks=True)
+        features = {"hides_enemies": positions.hides_enemies, "counts_patrols": played.config.counts_patrols}
+        outer_ring = played.config.board.outer_ring
+        outputs = make_outputs(2 * len(positions), self.encoding, outer_ring, **features, masks=True)
         positions.run(steps.OBSERVE, outputs=outputs)
         return outputs.tokens if self.encoding == "tokens" else outputs.onehot, outputs.masks
 

@@ -78,7 +78,8 @@ def _names(layout: Layout, game: Game, names: tuple[str, str], result: Result | 
         yield Text((header.center[0], below), text, size, theme.TEXT, "center")
         return
     for side, x, anchor in zip(SIDES, edges, _ANCHORS, strict=True):
-        yield Text((x, below), f"{game.goal_points[side]} from the goal", size, theme.FAINT, anchor)
+        source = "from goal and Patrols" if game.config.counts_patrols else "from the goal"
+        yield Text((x, below), f"{game.goal_points[side]} {source}", size, theme.FAINT, anchor)
 
 
 def row_of(layout: Layout, side: Side, number: int) -> Rect:

@@ -32,7 +32,7 @@ class Codec(NamedTuple):
     radices: NDArray[np.int64]
     """(2, 11, 3): sectors, fuel and ammo of each satellite."""
     point_radices: NDArray[np.int64]
-    """(2, 2): goal points, and fuel points when last scored."""
+    """(2, 2): goal points, those for Patrols included, and fuel points when last scored."""
     is_complete: bool
     """Whether a code holds all that observations show: the last score, and where satellites without fuel are. None of
     these influences what follows."""
@@ -62,7 +62,8 @@ def make_codec(game: state.Record, rules: state.Record, *, is_complete: bool) ->
         radices[side, :fleet, 1] = game.fuel[side, :fleet] + 1
         radices[side, :fleet, 2] = game.ammo[side, :fleet] + 1
         turns = int(rules.turn_limit) + 1
-        point_radices[side, 0] = turns * max(rules.goal_points[side], rules.adjacent_points[side]) + 1
+        prizes = (fleets[1 - side] - 1) * rules.patrol_points[side]
+        point_radices[side, 0] = turns * max(rules.goal_points[side], rules.adjacent_points[side]) + prizes + 1
         point_radices[side, 1] = game.score[side] + 1 if is_complete else 1
         if math.prod(radices[side].ravel().tolist() + point_radices[side].tolist()) >= 1 << 63:
             raise SolvingError("the tanks are too large: a side has more than 2^63 configurations; try less fuel")
@@ -280,7 +281,7 @@ def list_moves(board: Board, side: int, codes: NDArray[np.int64]) -> tuple[NDArr
 
 
 @jitable
-def enact_effect(before: state.Record, game: state.Record, effects: Effects, index: int) -> None:
+def enact_effect(before: state.Record, game: state.Record, rules: state.Record, effects: Effects, index: int) -> None:
     """Carry out one result of an engagement in ``game``, a copy of ``before`` that has paid for it."""
     for satellite in range(state.NUM_SIDES * state.SATELLITES):
         side, number = satellite // state.SATELLITES, satellite % state.SATELLITES
@@ -288,7 +289,7 @@ def enact_effect(before: state.Record, game: state.Record, effects: Effects, ind
         if origin != satellite:
             game.sector[side, number] = before.sector[origin // state.SATELLITES, origin % state.SATELLITES]
         if (effects.destroyed[index] >> satellite) & 1:
-            destroy(game, side, number)
+            destroy(game, rules, side, number)
 
 
 @jitable
@@ -336,7 +337,7 @@ def list_transitions(
                 if count == len(transitions):
                     transitions = np.concatenate((transitions, transitions))
                 games[2] = games[1]
-                enact_effect(games[1], games[2], effects, effect)
+                enact_effect(games[1], games[2], board.rules[0], effects, effect)
                 play_drift(games[2], board.rules[0])
                 transition = transitions[count]
                 transition.row, transition.column = row, column

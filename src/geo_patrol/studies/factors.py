@@ -391,6 +391,7 @@ _WORDS = {
     "hva.weight": "points for the fuel of {side}'s HVA",
     "points.goal": "{side}'s points for its HVA in the goal sector",
     "points.adjacent": "{side}'s points for its HVA beside the goal sector",
+    "points.patrol": "{side}'s points for each Patrol that the enemy loses",
     "points.win": "points with which {side} wins",
     "odds.shoot": "odds of {side}'s shots",
     "odds.collide": "odds of {side}'s collisions",

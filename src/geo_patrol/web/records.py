@@ -299,7 +299,7 @@ def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str,
         ``record``, the start as ``game_record`` returns it; ``board``, the rings; ``places``, the shapes of the sectors of the
         goal ring, azimuth by azimuth; ``counted``, for each side whether its number of Patrols is set apart from its
         formation; ``supplies``, fuel and rounds of its Patrols, but for those of the ``single`` ones, whose keys are listed by
-        number; ``sensors``, how far each side sees, None where it sees everything or that is sampled; whether bravo is ``mirrored``, and
+        number; ``prizes``, its points for each Patrol that the enemy loses; ``sensors``, how far each side sees, None where it sees everything or that is sampled; whether bravo is ``mirrored``, and
         whether values are ``sampled``.
     """
     game = Game(config, seed=0)
@@ -315,6 +315,7 @@ def scenario_record(config: GameConfig, *, is_narrow: bool = False) -> dict[str,
             {number: [name for name, value in own if value is not None] for number, own in (fleet.single or {}).items()}
             for fleet in fleets
         ],
+        "prizes": rules["patrol_points"][0].tolist(),
         "sensors": [
             seen if isinstance(seen, int) else None for seen in (config.alpha.sensor_range, config.bravo.sensor_range)
         ],
@@ -380,7 +381,7 @@ def moment_record(timeline: Timeline, index: int, encoder: SceneEncoder) -> dict
 
 def _change(change: ScoreChange) -> dict[str, int]:
     """Return by how much a score changed, and its parts, in points; ``patrol_count`` Patrols were destroyed."""
-    fields = ("total", "hva_destroyed", "patrols_destroyed", "patrol_count", "goal", "fuel_spent")
+    fields = ("total", "hva_destroyed", "patrols_destroyed", "patrol_count", "goal", "enemy_patrols", "fuel_spent")
     return {name: getattr(change, name) for name in fields}
 
 

@@ -15,12 +15,12 @@ from geo_patrol.base.jit import jitable, jitable_call
 from geo_patrol.base.validation import describe_fault
 from geo_patrol.engine.observe import (
     GOAL_AZIMUTH_BITS,
-    NUM_SIGHT_FEATURES,
     TOKEN_COLUMNS,
     TOKEN_SIZE,
     TOKEN_TABLE_SIZE,
     observation_bounds,
     observation_names,
+    observation_size,
 )
 from geo_patrol.engine.rng import stream_keys, stream_number
 from geo_patrol.engine.state import NUM_SIDES, ORDERS, RADIAL_OUT, SATELLITES, IntArray, Record
@@ -104,6 +104,11 @@ _POINTS = _indices("goal_points", "adjacent_points", "win_score")
 _WEIGHTS = _indices("hva_weight", "patrol_weight")
 _INITIAL_AMMO = _indices("initial_hva_ammo", "initial_patrol_ammo")
 _HIGHEST = observation_bounds("tokens", MAX_RING).astype(np.uint16)
+_SIZES = tuple(
+    observation_size("tokens", 1, hides_enemies=hides, counts_patrols=counts)
+    for hides in (False, True)
+    for counts in (False, True)
+)
 _PATH_COSTS = np.array([_INNER_RING, _OUTER_RING, *_MOVE_COSTS.ravel(), *_STATION_KEEPING.ravel()])
 
 
@@ -114,7 +119,7 @@ def check_observations(observations: Any, games: int) -> NDArray[np.int16]:
         ValueError: another shape or type, values that no feature has, or that describe no board or satellites off it.
     """
     array = np.asarray(observations)
-    if array.shape == (games, TOKEN_SIZE + NUM_SIGHT_FEATURES):
+    if array.ndim == 2 and array.shape[1] in _SIZES:
         array = array[:, :TOKEN_SIZE]  # enemies out of sight are taken to be where they were last seen
     if array.shape != (games, TOKEN_SIZE) or array.dtype != np.int16:
         right = f"({games}, {TOKEN_SIZE}), int16, as the encoding 'tokens' gives them"

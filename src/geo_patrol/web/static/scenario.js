@@ -12,6 +12,7 @@ const VALUES = [
   ["patrols.fuel", "Patrol fuel"],
   ["patrols.ammo", "Patrol rounds"],
   ["points.win", "Win score"],
+  ["points.patrol", "Points for a Patrol", "0"],
   ["sensor_range", "Sensor range", "sees all"],
 ];
 const SINGLE = [["fuel", "fuel"], ["ammo", "rounds"]]; // of one Patrol
@@ -347,7 +348,7 @@ class ScenarioPage {
   }
 
   #show(answer) {
-    const { scenario, record, extends: preset, board, supplies, single, sensors, mirrored, sampled } = answer;
+    const { scenario, record, extends: preset, board, supplies, single, prizes, sensors, mirrored, sampled } = answer;
     this.#clearFaults();
     localStorage.setItem(DRAFT, scenario);
     this.board.load(record);
@@ -356,7 +357,7 @@ class ScenarioPage {
     this.#fill({ title: record.title, turn_limit: record.turnLimit, ...Object.fromEntries(Object.entries(board).map(([name, ring]) => [`board.${name}`, ring])) });
     SIDES.forEach((side, i) => {
       const [[, , hvaFuel, , hvaAmmo], ...patrols] = record.moments[0].fleets[i];
-      const values = [hvaFuel, hvaAmmo, ...supplies[i], record.winScore[i], sensors[i] ?? ""];
+      const values = [hvaFuel, hvaAmmo, ...supplies[i], record.winScore[i], prizes[i] || "", sensors[i] ?? ""];
       patrols.forEach(([, , fuel, , ammo], j) => {
         const own = single[i][j + 1] ?? [];
         this.#fill(Object.fromEntries(SINGLE.map(([key], k) => [`${side}.patrols.single.${j + 1}.${key}`, own.includes(key) ? [fuel, ammo][k] : ""])));

@@ -206,13 +206,13 @@ function signed(points) {
 /** Returns what changed a score in a turn: "HVA destroyed −95, fuel spent −4". */
 function changeText(change) {
   const patrols = `${counted(change.patrol_count, "Patrol")} destroyed`;
-  const parts = { hva_destroyed: "HVA destroyed", patrols_destroyed: patrols, goal: "goal", fuel_spent: "fuel spent" };
+  const parts = { hva_destroyed: "HVA destroyed", patrols_destroyed: patrols, goal: "goal", enemy_patrols: "enemy Patrols destroyed", fuel_spent: "fuel spent" };
   return Object.entries(parts).flatMap(([name, text]) => (change[name] ? [`${text} ${signed(change[name])}`] : [])).join(", ");
 }
 
 /** Returns how the score of a side came about in a game, as lines of a table. */
 export function sumLines({ start, ...sums }, title) {
-  const parts = { goal: "from the goal", hva_destroyed: "HVA destroyed", patrols_destroyed: "Patrols destroyed", fuel_spent: "fuel spent", forfeit: "forfeit" };
+  const parts = { goal: "from the goal", enemy_patrols: "enemy Patrols destroyed", hva_destroyed: "HVA destroyed", patrols_destroyed: "Patrols destroyed", fuel_spent: "fuel spent", forfeit: "forfeit" };
   const total = Object.values(sums).reduce((sum, points) => sum + points, start);
   const lines = Object.entries(parts).flatMap(([name, text]) => (sums[name] ? [[text, signed(sums[name])]] : []));
   return [[`${title}: ${total} points`, ""], ["fuel at the start", String(start)], ...lines];
