@@ -127,7 +127,7 @@ def test_positions_are_as_frequent_as_in_the_sampler(orders):
         position = batch.games.copy()
         outcomes = make_outcomes()
         count = resolve_engagements(batch.games[0], batch.rules[0], codes, None, outcomes)
-        enact_engagements(position[0], outcomes, count)
+        enact_engagements(position[0], batch.rules[0], outcomes, count)
         counts[key(position[0])] += 1
     expected = {key(position): mean for position, mean in zip(positions, probabilities * POSITIONS, strict=True)}
     assert len(expected) == len(positions)

@@ -27,7 +27,10 @@ def relative(game, side, sector):
 
 def side_features(config, fleet):
     patrols = config.patrols
-    weight = 100 / (fleet * patrols.fuel) if patrols.weight == "auto" else patrols.weight
+    single = patrols.single or {}
+    own_fuels = [single[str(i)].fuel if str(i) in single else None for i in range(1, fleet + 1)]
+    total = sum(patrols.fuel if fuel is None else fuel for fuel in own_fuels)
+    weight = 100 / total if patrols.weight == "auto" else patrols.weight
     costs = {f"{name}_cost": (getattr(config.costs, name), 0.1, 1) for name in COSTS}
     for kind in ENGAGEMENTS:
         for distance, where in enumerate(("same", "adjacent")):
@@ -73,6 +76,8 @@ def expected(game, side):
         fleet = game.satellites(name)
         features = side_features(config.side(name), len(fleet) - 1)
         named |= {f"{whose}_{name}": feature for name, feature in features.items()}
+        if config.counts_patrols:
+            named[f"{whose}_patrol_points"] = (config.side(name).points.patrol or 0, 0.1, 1)
         for satellite in fleet:
             prefix = f"{whose}_hva" if satellite.id.number == 0 else f"{whose}_patrol_{satellite.id.number}"
             named[f"{prefix}_sector"] = (relative(game, side, satellite.sector), 1, 1)
@@ -93,7 +98,7 @@ def parsed(names):
 
 
 def compare(game, side, encoding):
-    names = observation_names(encoding, game.config.board.outer_ring)
+    names = observation_names(encoding, game.config.board.outer_ring, counts_patrols=game.config.counts_patrols)
     values = game.observation(side, encoding)
     named = expected(game, side)
     assert len(names) == len(values) == len(set(names))

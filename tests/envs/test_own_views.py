@@ -101,7 +101,7 @@ def test_every_feature_has_the_value_that_its_name_states(position):
     env, reaches = position
     encoding, sees_fleet = env.episodes.encoding, env._ezpickle_kwargs["fleet"] == "all"
     names = observation_names(encoding, env.config.board.outer_ring, view="own")
-    side_names = observation_names(encoding, env.config.board.outer_ring)
+    side_names = observation_names(encoding, env.config.board.outer_ring, counts_patrols=env.config.counts_patrols)
     for agent, observation in env.view()[0].items():
         side, number = agent.split("_")
         assert env.observation_space(agent).contains(observation)
