@@ -190,7 +190,7 @@ class VectorGeoPatrol(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], EzPickle)
 
     @property
     def observation_space(self) -> spaces.Space[Any]:  # type: ignore[override]
-        """The space of a batch of observations, created on first use: its bounds are as large as a batch."""
+        """The space of a batch of observations, created on first use, as its bounds are as large as a batch."""
         if self._observation_space is None:
             self._observation_space = batch_space(self.single_observation_space, self.num_envs)
         return self._observation_space

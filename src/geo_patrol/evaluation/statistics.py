@@ -24,17 +24,14 @@ Hypothesis: TypeAlias = Literal["elo0", "elo1"]
 
 
 class Rate(NamedTuple):
-    """An estimate with its 95% interval: a share of games, a mean score per game, or a difference of two.
-
-    Attributes:
-        value: the estimate.
-        low: lower end of the interval.
-        high: upper end.
-    """
+    """An estimate with its 95% interval: a share of games, a mean score per game, or a difference of two."""
 
     value: float
+    """The estimate."""
     low: float
+    """Lower end of the interval."""
     high: float
+    """Upper end of the interval."""
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
