@@ -157,7 +157,6 @@ class Episodes:
         self._all = np.ones(num_games, np.bool_)
         self.outputs = self.new_outputs()
         self._lock = threading.Lock()  # of functions that are not compiled: users need not expect several threads
-        self._has_own = self._own is not None or self._reward is not None
         for given in (self._own, self._reward):
             if given is not None and given.compiled:  # now, so that what is wrong with it is said here
                 compiled_own(given, hides_enemies=self.games.hides_enemies)
@@ -203,9 +202,9 @@ class Episodes:
 
     def observations(self, outputs: Outputs) -> NDArray[Any]:
         """Return the observations among outputs, (num_envs, size)."""
-        if isinstance(outputs, OwnOutputs):
-            return outputs.observations
-        return outputs.onehot if self._is_onehot else outputs.tokens
+        if self._is_onehot:
+            return outputs.onehot
+        return outputs.observations if isinstance(outputs, OwnOutputs) else outputs.tokens
 
     def with_observations(self, outputs: Outputs, observations: NDArray[Any]) -> Outputs:
         """Return outputs whose observations are written to another array of the same shape and dtype."""
@@ -260,11 +259,16 @@ class Episodes:
             How many episodes ended.
         """
         start, stop, arrays, sight, outcomes = shard or self._shard
-        step = self._step_own if self._has_own else self._step
-        return step(steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outcomes, outputs)
+        return self._step(
+            steps.PLAY, start, stop, self._all, arrays, sight, self.bookkeeping, actions, outcomes, outputs
+        )
 
     @cached_property
     def _step(self) -> Callable[..., int]:
+        return self._engine_step if self._own is None and self._reward is None else self._step_own
+
+    @cached_property
+    def _engine_step(self) -> Callable[..., int]:
         return compiled_step(self.games.hides_enemies)
 
     def _step_own(self, task: int, start: int, stop: int, *arguments: Any) -> int:
@@ -272,11 +276,11 @@ class Episodes:
         selected, arrays, sight, bookkeeping, _, _, outputs = arguments
         reward = self._reward if task == steps.PLAY else None
         if reward is None:
-            count = self._step(task, start, stop, *arguments)
+            count = self._engine_step(task, start, stop, *arguments)
         else:
             shape, totals = (stop - start, state.NUM_SIDES), self.records["total_reward"][start:stop].copy()
             before = None if reward.compiled else self.games[start:stop]
-            count = self._step(task, start, stop, *arguments)
+            count = self._engine_step(task, start, stop, *arguments)
             if before is None:
                 rewards = np.empty(shape)
                 find = compiled_own(reward, hides_enemies=sight is not None)
@@ -368,8 +372,7 @@ class Episodes:
     def _write(self, task: int, selected: NDArray[np.bool_], bookkeeping: EpisodeState, outputs: Outputs) -> None:
         """Call the compiled step for games that are not played."""
         arrays, sight = self.games.state, self.games.sight_to_step
-        step = self._step_own if self._has_own else self._step
-        step(task, 0, len(self), selected, arrays, sight, bookkeeping, _NO_ACTIONS, self._shard[-1], outputs)
+        self._step(task, 0, len(self), selected, arrays, sight, bookkeeping, _NO_ACTIONS, self._shard[-1], outputs)
 
     def sample_actions(self, selected: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Sample legal actions, (num_envs, 11); rows of games that are not selected are uninitialized."""
