@@ -113,6 +113,7 @@ class TrainedAgent:
             if not weights.exists():
                 raise FileNotFoundError(f"no {weights}: train first, or name the agent.py in the folder given as --out")
             state = torch.load(weights, map_location="cpu", weights_only=True)
+            # The trunk has an embedded sector where an observation has a number, for each satellite.
             inputs = state["trunk.0.weight"].shape[1]
             agent = Agent(inputs + TABLE[0] * (1 - state["place.weight"].shape[1]), len(state["trunk.0.bias"]))
             agent.load_state_dict(state)
@@ -149,7 +150,7 @@ def train(args):
     def to_tensors(observations, infos):
         return torch.as_tensor(observations), torch.as_tensor(infos["action_mask"])
 
-    # Storage: 5 GB for a million rows
+    # Storage: 1 GB for a million rows
     shape = (args.num_steps, num_envs)
     obs = torch.zeros((*shape, obs_size), dtype=torch.int16, device=device)
     masks = torch.zeros((*shape, NUM_SATELLITES, NUM_ORDERS), dtype=torch.int8, device=device)

@@ -41,6 +41,7 @@ from geo_patrol.game.cuda import CudaGames
 
 FILE = ROOT / "benchmarks" / "cuda.json"
 SIZES = tuple(1 << power for power in range(10, 21, 2))
+_SECONDS_FOR_BOARDS = 90.0
 Results = dict[str, Any]
 
 
@@ -125,21 +126,19 @@ def check_equality(*, small: bool) -> Results:
         config = load_config(name)
         differences[name] = compare(config, num_games, phases, 1)
         played += 2 * num_games * phases
-    started = time.perf_counter()
+    started, compared = time.perf_counter(), 0
     for board in range(boards):
         if (
             time.perf_counter() - started > _SECONDS_FOR_BOARDS
         ):  # every other number of rings compiles kernels of its own
             break
         found = compare(random_config(rng), 4, on_boards, board)
+        compared += 1
         played += 2 * 4 * on_boards
         if found:
             differences[f"board {board}"] = found
     wrong = {name: where for name, where in differences.items() if where}
-    return {"presets": len(names), "boards": board, "phases": played, "differences": wrong}
-
-
-_SECONDS_FOR_BOARDS = 90.0
+    return {"presets": len(names), "boards": compared, "phases": played, "differences": wrong}
 
 
 def measure_speed(*, small: bool) -> Results:
@@ -280,7 +279,10 @@ def describe_device() -> Results:
 
 
 def publish(results: Results) -> None:
-    """Write the tables of docs/gpu.md."""
+    """Write the table of docs/gpu.md; exits if a part that it needs was not measured."""
+    missing = [name for name in ("equal", "speed", "playouts") if "error" in results.get(name, {"error": "not run"})]
+    if missing:
+        sys.exit(f"{', '.join(missing)}: not measured; run these parts first")
     table = markdown_table(
         ("encoding", "games", "agent steps a second"),
         (

@@ -10,7 +10,7 @@ import pytest
 
 from geo_patrol import AgentError, load_config, play_match
 from geo_patrol.evaluation import FolderError, campaign, play_sprt, play_tournament
-from geo_patrol.evaluation.campaign import GAMES, PLAN, Campaign, Journal, Store, digest_files
+from geo_patrol.evaluation.campaign import GAMES, PLAN, Campaign, ChunkStore, Journal, digest_files
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.studies import play_sweep
@@ -97,10 +97,10 @@ def test_a_longer_match_plays_only_what_is_new(tmp_path):
     match = PlannedMatch(("idle", "random"), load_config("duel"), seed=1)
     reported = []
     with Campaign(match.agents, processes=1, progress=lambda *counts: reported.append(counts)) as playing:
-        alone = {chunk.key: played for chunk, played in Store(playing, None).play(match.chunks(300))}
+        alone = {chunk.key: played for chunk, played in ChunkStore(playing, None).play(match.chunks(300))}
         for pairs, lines in ((CHUNK_PAIRS + 2, 2), (300, 4), (300, 4)):
             with closing(Journal(tmp_path, {"kind": "test"})) as journal:
-                found = {chunk.key: played for chunk, played in Store(playing, journal).play(match.chunks(pairs))}
+                found = {chunk.key: played for chunk, played in ChunkStore(playing, journal).play(match.chunks(pairs))}
             assert (tmp_path / GAMES).read_bytes().count(b"\n") == lines
     assert reported[-1] == (600, 600)
     for key, played in alone.items():

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from geo_patrol.training.config import METHODS
-from geo_patrol.training.network import Scores, sample_actions
+from geo_patrol.training.network import NetworkOutput, sample_actions
 from geo_patrol.training.ppo import RolloutBuffer, explained_variance, mean_divergence, update_policy
 
 GAMMA, GAE_LAMBDA = 0.97, 0.9
@@ -140,7 +140,7 @@ class Table(torch.nn.Module):
         choices = (masks.sum(2) > 1).view(-1).nonzero()[:, 0]
         logits = self.logits[sides].flatten(0, 1)[choices]
         logits = logits.masked_fill(~masks.view(-1, 1, 28)[choices], -1e9)
-        return Scores(choices, logits, self.component_logits[sides], self.values[sides])
+        return NetworkOutput(choices, logits, self.component_logits[sides], self.values[sides])
 
 
 class AllOrNone:

@@ -52,7 +52,7 @@ def match(
     *,
     first: options.First,
     second: options.Second,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Number of games, even: half with sides swapped.")
     ] = 1000,

@@ -128,7 +128,7 @@ def load_agent(name: str) -> "Agent":
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario:
+class ConfigOptions:
     """The options that say which scenario is played."""
 
     config: ConfigOption = "geo_patrol"

@@ -1,4 +1,4 @@
-"""``geo-patrol play``, ``watch`` and ``learn``: games are started, recorded and resumed."""
+"""``geo-patrol play``: games are started, recorded and resumed."""
 
 import shlex
 import sys
@@ -13,9 +13,9 @@ from geo_patrol.base.errors import suggest
 from geo_patrol.base.sides import SIDES
 from geo_patrol.cli.options import (
     ANY_AGENT,
+    ConfigOptions,
     NoBrowser,
     Port,
-    Scenario,
     load_agent,
     named_file,
     user_path,
@@ -197,7 +197,7 @@ def play(
             help=f"Agent: {ANY_AGENT}. person: another player at the same screen.",
         ),
     ] = "level:telstar",
-    scenario: Scenario,
+    scenario: ConfigOptions,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Of the game; a fresh one by default.")
     ] = None,
@@ -270,7 +270,7 @@ def play(
     open_page(open_first, pieces, folder=folder, own_agents=own, has_browser=not no_browser, port=port)
 
 
-def _read_new(side: str, against: str, scenario: Scenario, seed: int | None) -> "tuple[Agent | None, GameConfig]":
+def _read_new(side: str, against: str, scenario: ConfigOptions, seed: int | None) -> "tuple[Agent | None, GameConfig]":
     """Check what a new game is asked for with; return its agent, None for a person, and its configuration."""
     from geo_patrol.base.arguments import check_seed
 
@@ -287,7 +287,7 @@ def _read_new(side: str, against: str, scenario: Scenario, seed: int | None) -> 
     return agent, scenario.read()
 
 
-def _open_table(server: "Server", side: str, against: str, scenario: Scenario, seed: int | None) -> str:
+def _open_table(server: "Server", side: str, against: str, scenario: ConfigOptions, seed: int | None) -> str:
     """Open a table; return the address of the seat of a person, or of the seats of two."""
     from geo_patrol.web.tables import NewTable
 
@@ -330,7 +330,7 @@ def _table_address(table: str, side: str, keys: "Mapping[Side, str]") -> str:
 def _start(
     side: str,
     against: str,
-    scenario: Scenario,
+    scenario: ConfigOptions,
     seed: int | None,
     save: str | None,
     stack: ExitStack,

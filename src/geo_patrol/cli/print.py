@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from geo_patrol.cli.options import Scenario, print_changes, user_path
+from geo_patrol.cli.options import ConfigOptions, print_changes, user_path
 from geo_patrol.cli.output import InputError, bad_input, output_file
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def print_sheets(
             help="A PDF, or a folder for an SVG of each sheet.",
         ),
     ],
-    scenario: Scenario,
+    scenario: ConfigOptions,
     mission: Annotated[
         str | None,
         typer.Option("--mission", "-m", metavar="NAME|PATH", help="A mission of the flight games, instead."),
@@ -52,7 +52,7 @@ def print_sheets(
     print(f"written: {output}: {', '.join(chosen)}")
 
 
-def _draw(scenario: Scenario, mission: str | None) -> "tuple[str, dict[str, Drawing]]":
+def _draw(scenario: ConfigOptions, mission: str | None) -> "tuple[str, dict[str, Drawing]]":
     """Return the title and the sheets by name."""
     with bad_input():
         if mission is None:

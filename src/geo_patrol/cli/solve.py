@@ -1,4 +1,4 @@
-"""``geo-patrol solve`` and ``odds``: solve a small game, or an engagement, exactly."""
+"""``geo-patrol solve``: solve a small game exactly."""
 
 import shlex
 import sys
@@ -47,7 +47,7 @@ def solve(
     from geo_patrol.solving import solve as solve_game
     from geo_patrol.solving.backward_induction import COMPILE_SECONDS, is_compiled, make_board
 
-    scenario = options.Scenario(config=config, overrides=overrides)
+    scenario = options.ConfigOptions(config=config, overrides=overrides)
     resolved = scenario.resolved
     make_board(resolved)  # refuses what cannot be solved before the solver is compiled
     output.check_outputs({"--json": json, "--out": out})

@@ -25,7 +25,7 @@ def sprt(
     ] = 20,
     alpha: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo1 where elo0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(metavar="P", help="Probability of accepting elo0 where elo1 is true.")] = 0.05,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     max_games: Annotated[int, typer.Option(metavar="N", help="Maximum number of games, even.")] = 20_000,
     seed: options.Seed = None,
     playing: options.Playing,

@@ -130,7 +130,7 @@ def threshold(
     measure: _RateMeasure = "alpha wins",
     find: Annotated[Literal["largest", "smallest"], typer.Option("--find", help="Which value.")] = "largest",
     agents: _Pairs = _SCRIPTED,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="At most, for every pair.")] = 20_000,
     seed: _Seed = 1,
     playing: StudyPlaying,
@@ -157,7 +157,7 @@ def fair(
     *,
     vary: _Searched,
     agents: _Pairs = _SCRIPTED,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="At most, for every pair.")] = 20_000,
     check: Annotated[int, typer.Option("--check", metavar="N", help="New games that check the answer.")] = 10_000,
     seed: _Seed = 1,
@@ -177,7 +177,7 @@ def worth(
     ],
     measure: _Measure = "alpha wins",
     agents: _Pairs = _SCRIPTED,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="With and without a change.")] = 2_000,
     seed: _Seed = 1,
     playing: StudyPlaying,
@@ -202,7 +202,7 @@ def ranking(
     ] = None,
     measure: _Measure = "alpha wins",
     agents: _Pairs = _SCRIPTED,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[int, typer.Option("--games", "-n", metavar="N", help="Games per point of the design.")] = 200,
     seed: _Seed = 1,
     playing: StudyPlaying,
@@ -233,7 +233,7 @@ def _factor(vary: str) -> dict[str, Any]:
 def _plan_question(
     question: dict[str, Any],
     agents: list[str],
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     seed: int,
     design: "dict[str, Any] | None" = None,
 ) -> "StudyPlan":
@@ -288,7 +288,7 @@ def _write_files(out: Path, result: "Study") -> None:
     from importlib.util import find_spec
 
     output.write_json(str(out / "results.json"), _json_data(result))
-    tables: tuple[studies.Table, ...] = ("results", "curves", "answers", "levels")
+    tables: tuple[studies.TableName, ...] = ("results", "curves", "answers", "levels")
     for table in tables:
         columns = result.columns(table)
         if columns:

@@ -26,7 +26,7 @@ def sweep(
         tuple[str, str],
         typer.Option("--agents", "-a", metavar="AGENT AGENT", help="Two agents; may be the same one."),
     ] = ("scripted", "scripted"),
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Games per cell, even: half with sides swapped.")
     ] = 200,

@@ -1,4 +1,4 @@
-"""``geo-patrol tournament`` and ``sprt``: rate agents, and compare two of them."""
+"""``geo-patrol tournament``: rate agents."""
 
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ _MAX_COLUMNS = 9  # agents in the table of alpha against bravo
 def tournament(
     *,
     agents: options.AgentNames,
-    scenario: options.Scenario,
+    scenario: options.ConfigOptions,
     games: Annotated[
         int, typer.Option("--games", "-n", metavar="N", help="Games per pairing, even: half with sides swapped.")
     ] = 400,

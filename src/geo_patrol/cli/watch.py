@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from geo_patrol.cli.options import ANY_AGENT, Scenario, load_agent, named_file
+from geo_patrol.cli.options import ANY_AGENT, ConfigOptions, load_agent, named_file
 from geo_patrol.cli.play import GameSaver, start_game
 
 
@@ -13,7 +13,7 @@ def watch(
     *,
     alpha: Annotated[str, typer.Argument(metavar="ALPHA", help=f"Agent: {ANY_AGENT}.")],
     bravo: Annotated[str, typer.Argument(metavar="BRAVO", help="Its opponent; may be the same agent.")],
-    scenario: Scenario,
+    scenario: ConfigOptions,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Repeats a game exactly; a fresh one by default.")
     ] = None,

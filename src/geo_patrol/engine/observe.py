@@ -490,7 +490,11 @@ def write_game_tokens(game: state.Record, rules: state.Record, side: int, featur
 
 @jitable
 def write_patrol_points(rules: state.Record, side: int, scale: float, features: NDArray[Any]) -> None:
-    """Write the points for destroyed Patrols, where ``features``, the end of an observation, has a place for them."""
+    """Write the points for destroyed Patrols, where ``features``, what follows the features of the game, has a place for them.
+
+    A configuration adds these features, those of sight, both or neither, and so the length tells whether they are there. The rules
+    do not: an observation is as long in games in which the points are sampled to be 0.
+    """
     if len(features) % NUM_SIGHT_FEATURES == NUM_PATROL_FEATURES:
         features[0] = rules.patrol_points[side] * scale
         features[1] = rules.patrol_points[1 - side] * scale

@@ -1,6 +1,6 @@
 """Campaigns: many matches on an executor, resumable, as tournaments and the arena play them.
 
-``Campaign`` plays for matches and sequential tests too. A ``Store`` plays what the journal does not have yet, also for studies.
+``Campaign`` plays for matches and sequential tests too. A ``ChunkStore`` plays what the journal does not have yet, also for studies.
 
 A campaign's folder is its journal: ``plan.json`` says what is played, and ``games.jsonl`` has a line for every finished
 chunk, by a digest of what its games depend on (``Chunk.key``). Lines are appended whole, and are on the disk before the
@@ -60,6 +60,10 @@ FORMAT = "geo_patrol plan"
 
 class FolderError(GeoPatrolError):
     """A folder that cannot store the games, or stores others."""
+
+
+class MissingGamesError(FolderError):
+    """Games are not stored, and nothing plays them."""
 
 
 class Journal:
@@ -372,7 +376,7 @@ def warm_up(agents: Iterable[str | Agent], config: GameConfig) -> None:
         list(replay_orders(one_turn, int(result.seeds[0]), result.first_game))
 
 
-class Store:
+class ChunkStore:
     """Games by what they depend on: those that a journal holds, and those that are played, each once.
 
     Args:
@@ -398,7 +402,8 @@ class Store:
             Every chunk with its games, once: first what is stored, then the others as they are finished.
 
         Raises:
-            FolderError: a line of the journal is damaged, or there is nothing that plays what is missing.
+            FolderError: a line of the journal is damaged.
+            MissingGamesError: games are missing, and there is no campaign.
             WorkerError: see ``Campaign.play``.
         """
         missing = []
@@ -416,7 +421,7 @@ class Store:
             yield chunk, stored.restore(chunk)
         if self._campaign is None:
             if missing:
-                raise FolderError("the study is not finished: play it to the end with geo-patrol study run")
+                raise MissingGamesError(f"{len(missing)} chunks of games are missing")
             return
         with closing(self._campaign.play(missing, before=before, after=after)) as finished:
             for chunk, played in finished:
@@ -447,7 +452,7 @@ def play_matches(
     chunks = {chunk.key: chunk for match in matches for chunk in match.chunks(pairs)}
     with (
         nullcontext() if folder is None else closing(Journal(Path(folder), full_plan)) as journal,
-        closing(Store(campaign, journal).play(chunks.values())) as finished,
+        closing(ChunkStore(campaign, journal).play(chunks.values())) as finished,
     ):
         results = {chunk.key: played.result for chunk, played in finished}
     return [join_results([results[chunk.key] for chunk in match.chunks(pairs)]) for match in matches]

@@ -34,7 +34,7 @@ MORRIS_STEP = 2 / 3
 """Of trajectories with four levels, in the unit cube."""
 
 
-class Table(BaseModel):
+class StudyTable(BaseModel):
     """A table of a study file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -227,7 +227,7 @@ def _check_settings(value: Any) -> Any:
 Settings: TypeAlias = Annotated[dict[str, Any], BeforeValidator(_check_settings)]
 
 
-class Factor(Table):
+class Factor(StudyTable):
     """A quantity that a study varies: one key of the configuration, or several that are linked.
 
     Attributes:

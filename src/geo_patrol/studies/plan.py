@@ -22,7 +22,16 @@ from geo_patrol.config.presets import current_value, load_config, resolve_overri
 from geo_patrol.config.schema import GameConfig, wrong, wrong_key
 from geo_patrol.config.toml_files import preset_names, to_toml, value_text
 from geo_patrol.studies.answers import BALANCE, Asking, Cell, Estimate, Pair, Request, answers_differ
-from geo_patrol.studies.factors import MAX_CELLS, MORRIS_LEVELS, Factor, Name, Settings, Table, in_words, short_pair
+from geo_patrol.studies.factors import (
+    MAX_CELLS,
+    MORRIS_LEVELS,
+    Factor,
+    Name,
+    Settings,
+    StudyTable,
+    in_words,
+    short_pair,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +116,7 @@ class Compared(NamedTuple):
     listed: str
 
 
-class Question(Table):
+class Question(StudyTable):
     """A question of a study, asked in every place. Each kind is a class of ``questions``: its keys in a file, what it plays, and how its answers are told and drawn.
 
     Attributes:
@@ -198,7 +207,7 @@ class Question(Table):
 # What a file holds
 
 
-class ScenarioTable(Table):
+class ScenarioTable(StudyTable):
     """A scenario of a file: a configuration, and values that replace its own beside those of the whole study."""
 
     name: Name | None = None
@@ -237,7 +246,7 @@ _COLUMNS = {
 """Columns of tables, beside which those of the factors are."""
 
 
-class StudyFile(Table):
+class StudyFile(StudyTable):
     """A study, as a file says it.
 
     Attributes:

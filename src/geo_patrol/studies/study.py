@@ -29,9 +29,10 @@ from geo_patrol.config.presets import ConfigSource, load_config, read_saved_conf
 from geo_patrol.config.toml_files import parse_overrides
 from geo_patrol.evaluation.campaign import (
     Campaign,
+    ChunkStore,
     FolderError,
     Journal,
-    Store,
+    MissingGamesError,
     digest_files,
     read_plan,
     read_seed,
@@ -66,13 +67,13 @@ CURVE_TURNS = 200
 """Curves go up to this turn."""
 
 TABLES = ("results", "curves", "answers", "levels")
-Table: TypeAlias = Literal["results", "curves", "answers", "levels"]
+TableName: TypeAlias = Literal["results", "curves", "answers", "levels"]
 
 
 # Games
 
 
-class _Played(NamedTuple):
+class _GamesBySide(NamedTuple):
     """The games of a chunk by side."""
 
     games: StudyGames
@@ -102,13 +103,13 @@ class _Player:
         store: where games are from.
     """
 
-    def __init__(self, plan: StudyPlan, seats: Seats | None, move_time: float, store: Store) -> None:
+    def __init__(self, plan: StudyPlan, seats: Seats | None, move_time: float, store: ChunkStore) -> None:
         self.plan, self.agents, self.move_time, self._store = plan, StudyAgents(plan, seats), move_time, store
         self._most: dict[str, int] = {}
         self._config = lru_cache(maxsize=64)(plan.config)
         self._files = {pair: digest_files(pair) for pair in plan.file.agents}
         self._asked: dict[str, int] = {}
-        self._played: dict[str, _Played] = {}
+        self._played: dict[str, _GamesBySide] = {}
 
     def play(self, requests: Sequence[Request], remaining: int = 0) -> list[StudyGames]:
         """Return the games of every request, see ``questions.Source``."""
@@ -121,7 +122,7 @@ class _Player:
         if missing:
             with closing(self._store.play(missing.values(), before=before, after=remaining)) as finished:
                 for chunk, played in finished:
-                    self._played[chunk.key] = _Played.of(played)
+                    self._played[chunk.key] = _GamesBySide.of(played)
         return [np.concatenate([self._played[chunk.key].games for chunk in chunks]) for chunks in found]
 
     def chunks(self, request: Request) -> list[Chunk]:
@@ -223,7 +224,7 @@ class Study:
             for index, pair in enumerate(self.plan.file.agents):
                 yield number, cell, index, pair
 
-    def rows(self, table: Table = "results") -> list[dict[str, Any]]:
+    def rows(self, table: TableName = "results") -> list[dict[str, Any]]:
         """Return the rows of a table, by the names of columns.
 
         ``results`` has one for each cell, pair of agents and measure; ``curves`` for each turn; ``answers`` for each answer;
@@ -231,7 +232,7 @@ class Study:
         """
         return list(self._rows(table))
 
-    def columns(self, table: Table = "results") -> dict[str, list[Any]]:
+    def columns(self, table: TableName = "results") -> dict[str, list[Any]]:
         """Return the columns of a table, see ``rows``; they take a third of the memory."""
         columns: dict[str, list[Any]] = {}
         for row in self._rows(table):
@@ -239,7 +240,7 @@ class Study:
                 columns.setdefault(name, []).append(value)
         return columns
 
-    def _rows(self, table: Table) -> Iterator[dict[str, Any]]:
+    def _rows(self, table: TableName) -> Iterator[dict[str, Any]]:
         if table == "answers":
             yield from self._answer_rows()
         elif table == "levels":
@@ -260,7 +261,7 @@ class Study:
         columns = zip(*(cell.values for cell in self.plan.cells), strict=True)
         return dict(zip(self.plan.file.factors, map(column_type, columns), strict=True))
 
-    def to_frame(self, table: Table = "results") -> Any:
+    def to_frame(self, table: TableName = "results") -> Any:
         """Return a table as a ``pandas.DataFrame``, see ``rows``.
 
         Raises:
@@ -434,7 +435,7 @@ def _run(plan: StudyPlan, seats: Seats | None, folder: Path | str | None, option
             journal = stack.enter_context(closing(Journal(Path(folder), identity)))
             with atomic_write(Path(folder) / STUDY) as file:
                 file.write(json.dumps(_saved(plan), indent=1) + "\n")
-        return _collect(_Player(plan, seats, campaign.move_time, Store(campaign, journal)))
+        return _collect(_Player(plan, seats, campaign.move_time, ChunkStore(campaign, journal)))
 
 
 def check_questions(plan: StudyPlan) -> None:
@@ -497,7 +498,10 @@ def read_study(folder: Path | str) -> Study:
         except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             raise FolderError(f"{path / STUDY} cannot be read: {error}") from None
         planned = plan_study(file, path, configs=configs, checks=False)
-        return _collect(_Player(planned, None, plan.get("move_time", MOVE_TIME), Store(None, journal)))
+        try:
+            return _collect(_Player(planned, None, plan.get("move_time", MOVE_TIME), ChunkStore(None, journal)))
+        except MissingGamesError:
+            raise FolderError("the study is not finished: play it to the end with geo-patrol study run") from None
 
 
 @dataclass(frozen=True)
@@ -525,7 +529,7 @@ def estimate_study(plan: StudyPlan, processes: int | None = None, move_time: flo
     """Estimate what a study takes: a block of games of every pair is played in the first cell, and not kept."""
     check_questions(plan)
     agents = list(dict.fromkeys(name for pair in plan.file.agents for name in pair))
-    seconds, player = 0.0, _Player(plan, None, move_time, Store(None, None))
+    seconds, player = 0.0, _Player(plan, None, move_time, ChunkStore(None, None))
     with Campaign(agents, move_time=move_time, processes=1) as campaign:
         warm_up(agents, plan.scenarios[0].config)
         for pair in plan.file.agents:

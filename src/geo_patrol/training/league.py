@@ -109,8 +109,7 @@ class TrainingEnvs:
     ) -> None:
         self.score_coef, self.seconds = config.score_coef, 0.0
         has_games = device.type == "cuda" and importlib.util.find_spec("numba_cuda") is not None
-        self._device = device if has_games else torch.device("cpu")
-        self.envs, self._leagues = _make_envs(config, leagues, str(self._device))
+        self.envs, self._leagues = _make_envs(config, leagues, str(device) if has_games else "cpu")
         self._finished: list[list[Tensor]] = [[] for _ in self.envs]
         bounds = np.cumsum([0, *(env.num_envs for env in self.envs)])
         self._rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
@@ -127,9 +126,10 @@ class TrainingEnvs:
             Rewards, float32, and dones, (num_envs,). A win is 1; a score difference counts ``score_coef`` for 100 points,
             as the outcome alone is so rare at first that learning takes off much later.
         """
-        rewards = torch.empty(self.num_envs, device=self._device)
-        dones = torch.empty(self.num_envs, dtype=torch.bool, device=self._device)
-        actions = actions.to(self._device)
+        device = self.observations.device
+        rewards = torch.empty(self.num_envs, device=device)
+        dones = torch.empty(self.num_envs, dtype=torch.bool, device=device)
+        actions = actions.to(device)
         for env, finished_games, rows in zip(self.envs, self._finished, self._rows, strict=True):
             start = time.perf_counter()
             orders = actions[rows] if self._takes_tensors else actions[rows].numpy()

@@ -20,7 +20,7 @@ _ILLEGAL_LOGIT = -1e9
 assert (SHOOT, GUARD) == (policy.SIMPLE_ORDERS - 1, ORDERS - 1), "forward puts the logits of attacks between these"
 
 
-class Scores(NamedTuple):
+class NetworkOutput(NamedTuple):
     """What the network says of n positions."""
 
     choices: Tensor
@@ -75,7 +75,7 @@ class PolicyNetwork(nn.Module):
         self.register_buffer("fleets", torch.tensor(policy.FLEETS))
         self.register_buffer("numbers", torch.eye(SATELLITES))
 
-    def forward(self, observations: Tensor, masks: Tensor) -> Scores:
+    def forward(self, observations: Tensor, masks: Tensor) -> NetworkOutput:
         """Evaluate positions.
 
         Args:
@@ -107,7 +107,7 @@ class PolicyNetwork(nn.Module):
         last = policy.SIMPLE_ORDERS - 1
         logits = torch.cat([simple[:, :last], attacks.reshape(-1, policy.ATTACKS * SATELLITES), simple[:, last:]], 1)
         logits = logits.view(-1, components, ORDERS).masked_fill(~masks.view(-1, 1, ORDERS)[choices], _ILLEGAL_LOGIT)
-        return Scores(choices, logits, component_logits, self._value(context))
+        return NetworkOutput(choices, logits, component_logits, self._value(context))
 
     def values(self, observations: Tensor) -> Tensor:
         """Return the values of positions, (n,), without the logits."""

@@ -68,17 +68,17 @@ class RolloutBuffer:
             advantages[step] = lastgaelam
         return advantages
 
-    def transitions(self, gamma: float, gae_lambda: float) -> "Transitions":
+    def transitions(self, gamma: float, gae_lambda: float) -> "Batch":
         """Return the transitions in one row each, with advantages normalised over all of them."""
         advantages = self.advantages(gamma, gae_lambda).view(-1)
         returns = advantages + self.values[:-1].reshape(-1)
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         observations, masks = self.observations.flatten(0, 1), self.masks.flatten(0, 1)
         actions, log_probs = self.actions.flatten(0, 1), self.log_probs.flatten(0, 1)
-        return Transitions(observations, masks, actions, log_probs, advantages, returns)
+        return Batch(observations, masks, actions, log_probs, advantages, returns)
 
 
-class Transitions(NamedTuple):
+class Batch(NamedTuple):
     """The transitions of a rollout in one row each, as PPO updates read them."""
 
     observations: Tensor
@@ -102,7 +102,7 @@ def update_policy(
     metrics: list[dict[str, float]] = []
     for _ in range(config.update_epochs):
         for indices in torch.randperm(len(batch.returns), device=network.device).tensor_split(config.num_minibatches):
-            minibatch = Transitions(*(column[indices] for column in batch))
+            minibatch = Batch(*(column[indices] for column in batch))
             scores = network(minibatch.observations, minibatch.masks)
             logits = scores.given(minibatch.actions)
             output = scores.choices, logits, scores.values
@@ -123,12 +123,12 @@ def update_policy(
 
 
 def ppo_loss(
-    output: tuple[Tensor, Tensor, Tensor], batch: Transitions, clip_coef: float, vf_coef: float, ent_coef: float
+    output: tuple[Tensor, Tensor, Tensor], batch: Batch, clip_coef: float, vf_coef: float, ent_coef: float
 ) -> tuple[Tensor, dict[str, float]]:
     """Return the loss of a minibatch, and its metrics.
 
     Args:
-        output: indices of the satellites with a choice, the logits of their orders, as ``Scores.given`` returns them, and the
+        output: indices of the satellites with a choice, the logits of their orders, as ``NetworkOutput.given`` returns them, and the
             values of the positions.
         batch: the minibatch.
         clip_coef: as in ``TrainingConfig``.

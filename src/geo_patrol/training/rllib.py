@@ -41,7 +41,7 @@ with optional_import("rllib"):
     from geo_patrol.training.config import EVAL_OPPONENTS, SCRIPTED_OPPONENTS
     from geo_patrol.training.league import RECENT_GAMES, League
     from geo_patrol.training.network import PolicyNetwork, sample_actions
-    from geo_patrol.training.ppo import Transitions, ppo_loss
+    from geo_patrol.training.ppo import Batch, ppo_loss
     from geo_patrol.training.selfplay import evaluate
 
 __all__ = [
@@ -119,7 +119,7 @@ class PolicyLearner(PPOTorchLearner):
         self, *, module_id: str, config: Any, batch: dict[str, Any], fwd_out: dict[str, Any]
     ) -> torch.Tensor:
         """Return the loss of a minibatch."""
-        transitions = Transitions(
+        transitions = Batch(
             *_read(batch),
             batch[Columns.ACTIONS],
             batch[ORDER_LOG_PROBS],
