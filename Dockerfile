@@ -1,4 +1,4 @@
-# A server for games over the network, without a screen (docs/server.md):
+# A server for games over the network, without a screen (docs/play/server.md):
 #
 #   docker build --tag geo_patrol .
 #   docker run --publish 127.0.0.1:8000:8000 --volume geo_patrol_games:/games geo_patrol

@@ -144,10 +144,10 @@ $(VENV)/bench: $(VENV)/core benchmarks/install_peers.py
 bench: $(VENV)/bench  ## measure speed beside other environments; about five minutes
 	$(RUN) benchmarks run
 
-publish-bench: $(VENV)/bench  ## write the results of the last run into docs/benchmarks.md
+publish-bench: $(VENV)/bench  ## write the results of the last run into docs/results/benchmarks.md
 	$(RUN) benchmarks publish
 
-bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/libraries.md
+bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/train/libraries.md
 	$(RUN) research.libraries run
 	$(RUN) research.libraries publish
 

@@ -57,7 +57,7 @@ def run(
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the results of the last full run into docs/benchmarks.md."""
+    """Write the results of the last full run into docs/results/benchmarks.md."""
     try:
         results = Results.model_validate_json((out / _RAW).read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:

@@ -17,7 +17,7 @@ from benchmarks.results import (
     summarize,
 )
 
-DOCUMENT = DOCS / "benchmarks.md"
+DOCUMENT = DOCS / "results" / "benchmarks.md"
 PLOT = DOCS / "pictures" / "throughput.svg"
 PUBLISHED = Path(__file__).with_name("published.json")
 """The raw results that the document shows."""
@@ -259,7 +259,7 @@ def report(results: Results) -> str:
 
 def document(results: Results) -> str:
     """Return the text of the document with the results of a run."""
-    plot = f"![Agent steps a second over the number of games]({PLOT.relative_to(DOCS)})"
+    plot = f"![Agent steps a second over the number of games](../{PLOT.relative_to(DOCS).as_posix()})"
     return with_blocks(DOCUMENT, {"benchmarks": f"{report(results)}\n{plot}"})
 
 

@@ -5,7 +5,7 @@
     python examples/export_onnx.py runs/ppo_geo_patrol/agent.pt
     geo-patrol match onnx:runs/ppo_geo_patrol/agent.onnx scripted
 
-The input is named after the parameter of ``Agent.forward``. docs/networks.md says what a network gets and returns.
+The input is named after the parameter of ``Agent.forward``. docs/train/networks.md says what a network gets and returns.
 """
 
 import importlib.util

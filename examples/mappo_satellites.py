@@ -24,7 +24,7 @@ An interrupted training continues when the same command is given again. It needs
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/train/training.md, Threads
 
 import argparse
 import importlib.util
@@ -187,7 +187,7 @@ class Agent(nn.Module):
         return (self.critic(own, lives) if self.view == "own" else self.critic(team, own))[..., 0]
 
     def forward(self, onehot):
-        """Return the logits alone, as docs/networks.md says; the own features are the first ones of what a team sees."""
+        """Return the logits alone, as docs/train/networks.md says; the own features are the first ones of what a team sees."""
         own = onehot[:, : SATELLITES * self.own_size].reshape(-1, SATELLITES, self.own_size)
         return self.get_logits(onehot, own).flatten(1)
 

@@ -6,7 +6,7 @@
 
 Games, observations, masks, rewards, the network and its updates stay in the memory of the GPU: nothing is copied to the host in a
 rollout. Shapes do not depend on values, so that the host never waits for the GPU, and ``--compile`` fuses the network. With
-``--device cpu`` the same file runs on a processor, where ``examples/ppo_geo_patrol.py`` is the better start. docs/gpu.md says
+``--device cpu`` the same file runs on a processor, where ``examples/ppo_geo_patrol.py`` is the better start. docs/train/gpu.md says
 what was run on a GPU, and what was not.
 """
 

@@ -10,12 +10,12 @@ command continues after an interruption, and at the end its weights and a copy o
 
 It needs PyTorch and ``geo_patrol``, nothing of ``geo_patrol.training``. The names are those of CleanRL's ``ppo.py``
 (https://docs.cleanrl.dev). Two things differ, because an action is eleven orders under masks: logits of illegal orders
-are -1e8, and the probability ratio is clipped for each order by itself. docs/training.md reports results.
+are -1e8, and the probability ratio is clipped for each order by itself. docs/train/training.md reports results.
 """
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/train/training.md, Threads
 
 import argparse
 import importlib.util
@@ -100,7 +100,7 @@ class Agent(nn.Module):
         self.critic = layer_init(nn.Linear(width, 1), std=1)
 
     def forward(self, onehot):
-        """Return the logits alone, as docs/networks.md says: ``examples/export_onnx.py`` saves the network with them."""
+        """Return the logits alone, as docs/train/networks.md says: ``examples/export_onnx.py`` saves the network with them."""
         return self.actor(self.trunk(onehot))
 
     def get_value(self, x):

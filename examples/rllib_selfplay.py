@@ -4,7 +4,7 @@
     python examples/rllib_selfplay.py --minutes 20 --env-runners 2
     geo-patrol match rllib:runs/rllib/checkpoint scripted
 
-The same command continues an interrupted training. docs/rllib.md reports results.
+The same command continues an interrupted training. docs/train/rllib.md reports results.
 """
 
 import argparse

@@ -6,12 +6,12 @@
 
 The same command continues a population that was interrupted or that is to grow. Every other option is a field of
 ``geo_patrol.training.TrainingConfig``: the settings of each response; ``--opponents`` are scripts that a response may meet.
-docs/training.md explains the method.
+docs/train/training.md explains the method.
 """
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/train/training.md, Threads
 
 import argparse
 import importlib.util

@@ -5,13 +5,13 @@
     geo-patrol match policy:runs/first/policy.safetensors scripted
 
 The same command continues an interrupted training. Every option is a field of ``geo_patrol.training.TrainingConfig``;
-``--method`` chooses other methods. docs/training.md reports results. ``ppo_geo_patrol.py`` is PPO in a single file, to copy
+``--method`` chooses other methods. docs/train/training.md reports results. ``ppo_geo_patrol.py`` is PPO in a single file, to copy
 and change.
 """
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/train/training.md, Threads
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""The learning methods of docs/baselines.md: each trains one policy and returns its learning curve."""
+"""The learning methods of docs/results/baselines.md: each trains one policy and returns its learning curve."""
 
 import json
 import subprocess

@@ -1,7 +1,7 @@
 """Learning methods beside each other: ``python -m research.baselines run --config duel --seed 0 --seed 1 --steps 2000000``.
 
 A run is a line of ``results.jsonl``, see ``research.results``. ``bound`` trains responses to the results, ``cross-play`` lets
-them play each other, ``publish`` writes docs/baselines.md.
+them play each other, ``publish`` writes docs/results/baselines.md.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ from geo_patrol.cli.output import Commands
 from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, Job
 from research.results import RESULTS, append_line, read_lines
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/train/training.md, Threads
 
-DOCUMENT = DOCS / "baselines.md"
+DOCUMENT = DOCS / "results" / "baselines.md"
 _OUT = ROOT / "build" / "baselines"
 PUBLISHED = Path(__file__).with_name("baselines.jsonl")
 """The results that the document shows: every run with its curve, command and the hash of its weights."""
@@ -335,7 +335,7 @@ def publish(out: Out = _OUT) -> None:
         if (played := out / CROSS_PLAY.format(section)).exists():
             block += f"\n\nAgainst each other:\n\n{cross_play_table(json.loads(played.read_text('utf-8')))}"
         if draw(chosen, PLOT):
-            block += f"\n\n![Exact exploitability over environment steps]({PLOT.relative_to(DOCS).as_posix()})"
+            block += f"\n\n![Exact exploitability over environment steps](../{PLOT.relative_to(DOCS).as_posix()})"
             block += "\n\nGrey lines are seeds, the blue one is their interquartile mean with its interval."
         blocks[section] = block
         published = [line for line in published if Run.model_validate_json(line).job.section != section]

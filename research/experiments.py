@@ -1,4 +1,4 @@
-"""Matches between the agents of the package, and the tables of docs/experiments.md that they make.
+"""Matches between the agents of the package, and the tables of docs/results/experiments.md that they make.
 
 ``python -m research.experiments run`` plays them, about half an hour on two cores; ``python -m research.experiments
 exploit`` trains responses to the policy of the package, about half an hour on one core for a preset, and ``python -m
@@ -29,7 +29,7 @@ from geo_patrol.evaluation.statistics import Rate
 from geo_patrol.evaluation.tournament import Tournament, play_tournament
 from geo_patrol.training import responses
 
-DOCUMENT = DOCS / "experiments.md"
+DOCUMENT = DOCS / "results" / "experiments.md"
 RESULTS = Path(__file__).with_name("experiments.json")
 POLICY = "policy:base"
 SCRIPTS = {
@@ -235,7 +235,7 @@ def _scores_as_alpha(tournament: Tournament) -> np.ndarray[Any, Any]:
 
 @app.command()
 def publish() -> None:
-    """Write the tables of docs/experiments.md from research/experiments.json."""
+    """Write the tables of docs/results/experiments.md from research/experiments.json."""
     DOCUMENT.write_text(with_blocks(DOCUMENT, tables(_read_results())), encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is used: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is used: docs/train/training.md, Threads
 
 import numpy as np
 import typer

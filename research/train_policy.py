@@ -2,13 +2,13 @@
 
 python -m research.train_policy --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
 
-Each stage has its own folder in --out, and the same command continues after any interruption. docs/experiments.md tells what
+Each stage has its own folder in --out, and the same command continues after any interruption. docs/results/experiments.md tells what
 each stage is for, and in what the shipped weights differ. ``--scale 0.001`` runs all stages in a few minutes.
 """
 
 import os
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/training.md, Threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/train/training.md, Threads
 
 import argparse
 import json

@@ -2,7 +2,7 @@
 
     python scripts/check_cuda.py                  # all parts, in this order: equal, speed, playouts, peers, copies, training
     python scripts/check_cuda.py speed playouts   # some of them; the results of the others stay
-    python scripts/check_cuda.py --publish        # write the table of docs/gpu.md from the file
+    python scripts/check_cuda.py --publish        # write the table of docs/train/gpu.md from the file
 
 It needs PyTorch and numba-cuda on a machine with an NVIDIA GPU, and of this package the dependencies alone; where there is no network,
 ``pip download`` them into a folder and install with ``--no-index --find-links``. A part whose packages are missing says so and the
@@ -279,7 +279,7 @@ def describe_device() -> Results:
 
 
 def publish(results: Results) -> None:
-    """Write the table of docs/gpu.md; exits if a part that it needs was not measured."""
+    """Write the table of docs/train/gpu.md; exits if a part that it needs was not measured."""
     missing = [name for name in ("equal", "speed", "playouts") if "error" in results.get(name, {"error": "not run"})]
     if missing:
         sys.exit(f"{', '.join(missing)}: not measured; run these parts first")
@@ -305,7 +305,7 @@ def publish(results: Results) -> None:
         f"a processor's, field by field: {len(equal['differences'])} differences. {rest['per_second']:,.0f} random play-outs a "
         "second from one position."
     )
-    document = DOCS / "gpu.md"
+    document = DOCS / "train" / "gpu.md"
     document.write_text(with_blocks(document, {"cuda": text}), encoding="utf-8")
 
 
@@ -315,7 +315,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--small", action="store_true", help="tiny sizes, to check the script itself")
-    parser.add_argument("--publish", action="store_true", help="write the table of docs/gpu.md")
+    parser.add_argument("--publish", action="store_true", help="write the table of docs/train/gpu.md")
     arguments = parser.parse_args()
     results: Results = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}
     if arguments.publish:

@@ -3,7 +3,7 @@
     python scripts/fuzz_files.py --mutations 20000 --seed 0
 
 Configurations, missions, saved games, policies, replays and the published recordings are mutated, and networks in ONNX
-files where the extra ``[onnx]`` is installed; those in TorchScript files are programs, see docs/networks.md. A loader must
+files where the extra ``[onnx]`` is installed; those in TorchScript files are programs, see docs/train/networks.md. A loader must
 not raise any other exception, take more than five seconds of processor time or 300 MB, or write a control character or a line of more than 500
 characters in a message. A violation ends the run with exit status 1; the file is left in the folder that is printed.
 """

@@ -1,7 +1,7 @@
 """Write ``tests/golden/perft.json``: exact counts and probabilities by which another implementation of these rules can be checked.
 
 Like perft of chess programs (https://www.chessprogramming.org/Perft), it counts what the rules allow instead of saying how games are
-played: legal joint orders, the positions that a game can reach, and the exact odds of engagements. docs/perft.md describes the
+played: legal joint orders, the positions that a game can reach, and the exact odds of engagements. docs/reference/perft.md describes the
 file. ``make golden`` runs it.
 """
 

@@ -1,4 +1,4 @@
-"""Write what docs/protocol.md says of the code: the messages' JSON schemas, the presets and agents. ``--check`` says whether it is current."""
+"""Write what docs/reference/protocol.md says of the code: the messages' JSON schemas, the presets and agents. ``--check`` says whether it is current."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 from geo_patrol.web.protocol import schemas
 from geo_patrol.web.requests import agent_choices, game_choices
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "protocol.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "protocol.md"
 START, END = "```json\n", "\n```\n"
 CHOICES, END_OF_CHOICES = "<!-- choices -->\n", "<!-- end of choices -->\n"
 

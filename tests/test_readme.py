@@ -15,8 +15,8 @@ from geo_patrol.game import game
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MEASURING = (ROOT / "docs" / "tournaments.md").read_text(encoding="utf-8")
-CONFIGURATIONS = (ROOT / "docs" / "configurations.md").read_text(encoding="utf-8")
+MEASURING = (ROOT / "docs" / "analyse" / "tournaments.md").read_text(encoding="utf-8")
+CONFIGURATIONS = (ROOT / "docs" / "reference" / "configurations.md").read_text(encoding="utf-8")
 
 
 def test_examples_of_the_readme():
@@ -26,11 +26,12 @@ def test_examples_of_the_readme():
 
 
 @pytest.mark.parametrize(
-    "document", [document.name for document in sorted((ROOT / "docs").glob("*.md")) if ">>>" in document.read_text()]
+    "document",
+    [str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md")) if ">>> " in page.read_text()],
 )
 def test_examples_of_the_docs(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a reader may have no clone of the repository
-    result = doctest.testfile(str(ROOT / "docs" / document), module_relative=False, encoding="utf-8")
+    result = doctest.testfile(str(ROOT / document), module_relative=False, encoding="utf-8")
     assert result.attempted > 1
     assert result.failed == 0
 
@@ -44,7 +45,7 @@ def test_the_first_page_of_the_site_shows_five_lines_that_run():
     assert names["rewards"].shape == (1024,)
 
 
-@pytest.mark.parametrize("document", ["replays", "watching_and_playing"])
+@pytest.mark.parametrize("document", ["analyse/replays", "play/watching_and_playing"])
 def test_programs_of_the_docs(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("geo_patrol.window.watch.watch", lambda _: None)  # a window that stays open
@@ -100,6 +101,6 @@ def test_links_of_the_documents_exist():
 
 
 def test_documents_are_finished():
-    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         placeholders = re.findall(r"(?m)^.*@@.*$|^[A-Z]{4,}$", document.read_text(encoding="utf-8"))
         assert placeholders == []

@@ -1,4 +1,4 @@
-"""The programs of docs/searching.md run, one after the other, and find what the page says."""
+"""The programs of docs/analyse/searching.md run, one after the other, and find what the page says."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from geo_patrol.agents.protocol import PlanningAgent
 
-TEXT = (Path(__file__).parents[1] / "docs" / "searching.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[1] / "docs" / "analyse" / "searching.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 

@@ -81,7 +81,7 @@ def test_metadata_lead_to_the_repository(installed):
         metadata = archive.read(f"geo_patrol-{__version__}.dist-info/METADATA").decode()
     assert "\nProject-URL: Source, https://github.com/owner/name\n" in metadata
     assert f"](https://github.com/owner/name/raw/v{__version__}/docs/pictures/game.gif)" in metadata
-    assert f"](https://github.com/owner/name/blob/v{__version__}/docs/rules.md)" in metadata
+    assert f"](https://github.com/owner/name/blob/v{__version__}/docs/play/rules.md)" in metadata
     assert re.findall(r"\]\((?!https:)", metadata) == []
 
 

@@ -34,7 +34,7 @@ def _open_streams() -> None:
 def _use_one_thread() -> None:
     """Let NumPy and PyTorch use one thread for linear algebra, here and in processes started from here.
 
-    More wait for each other in busy loops; docs/experiments.md has figures. A number that the user has set stays.
+    More wait for each other in busy loops; docs/results/experiments.md has figures. A number that the user has set stays.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -255,7 +255,7 @@ def test_observations_alone_are_refused():
 def test_names(tmp_path, monkeypatch):
     assert is_user_defined("published:model.pt")
     with pytest.raises(
-        AgentError, match=r"^agent 'published': name its file behind published: as docs/networks.md says$"
+        AgentError, match=r"^agent 'published': name its file behind published: as docs/train/networks.md says$"
     ):
         make_agent("published")
     with pytest.raises(AgentError, match=r"^agent 'published:nowhere.pt': there is no file 'nowhere.pt'$"):

@@ -16,7 +16,7 @@ from geo_patrol.flight.pictures.scene import flight_drawing
 
 ROOT = Path(__file__).parents[2]
 DOCS = {
-    name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    name: (ROOT / "docs" / "play" / f"{name}.md").read_text(encoding="utf-8")
     for name in ("planetary_probe", "spaceship_commander")
 }
 BEST = json.loads((ROOT / "tests" / "data" / "best_flights.json").read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ BEST = json.loads((ROOT / "tests" / "data" / "best_flights.json").read_text(enco
 
 @pytest.mark.parametrize("name", DOCS)
 def test_examples_of_the_docs(name):
-    result = doctest.testfile(str(ROOT / "docs" / f"{name}.md"), module_relative=False, encoding="utf-8")
+    result = doctest.testfile(str(ROOT / "docs" / "play" / f"{name}.md"), module_relative=False, encoding="utf-8")
     assert result.attempted > 5
     assert result.failed == 0
 
@@ -51,7 +51,7 @@ def test_observations_of_the_docs():
 def test_picture_of_the_sample_game():
     orders = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
     drawing = flight_drawing(Flight.from_orders("sample", orders))
-    written = (ROOT / "docs" / "sample_flight.svg").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "pictures" / "sample_flight.svg").read_text(encoding="utf-8")
     assert written == svg_text(drawing, millimeters=fit(drawing, PAPERS["a4"]))
 
 

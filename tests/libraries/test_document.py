@@ -1,4 +1,4 @@
-"""The snippets of docs/libraries.md run."""
+"""The snippets of docs/train/libraries.md run."""
 
 import re
 import warnings
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-TEXT = (Path(__file__).parents[2] / "docs" / "libraries.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "train" / "libraries.md").read_text(encoding="utf-8")
 LIBRARIES = {
     "AgileRL": "agilerl",
     "SuperSuit": "supersuit",

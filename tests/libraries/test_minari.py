@@ -116,7 +116,7 @@ def test_damaged_files_leave_no_data_set(games, monkeypatch):
 
 def test_the_snippet_of_the_document_runs(games, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "train" / "datasets.md").read_text(encoding="utf-8")
     names = {}
     exec(re.search(r"```python\n(import minari.*?)```", text, re.DOTALL)[1], names)
     assert len(names["episode"].actions) > 0

@@ -290,7 +290,7 @@ def test_arguments(games, tmp_path):
 
 def test_the_snippets_of_the_document_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "train" / "datasets.md").read_text(encoding="utf-8")
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         if "minari" not in snippet:

@@ -1,4 +1,4 @@
-"""The snippets of docs/rllib.md run."""
+"""The snippets of docs/train/rllib.md run."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("ray.rllib")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Overriding environment")
-TEXT = (Path(__file__).parents[2] / "docs" / "rllib.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "train" / "rllib.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 

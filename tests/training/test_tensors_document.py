@@ -1,4 +1,4 @@
-"""The snippets of docs/tensors.md run, and what it says of memory holds."""
+"""The snippets of docs/train/tensors.md run, and what it says of memory holds."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from geo_patrol import make_vec
 
 torch = pytest.importorskip("torch")
 
-TEXT = (Path(__file__).parents[2] / "docs" / "tensors.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "train" / "tensors.md").read_text(encoding="utf-8")
 PYTORCH, WRAPPER, BUFFERS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 

@@ -91,7 +91,7 @@ def test_the_document(tmp_path, monkeypatch):
     for package in ("onnx", "onnxruntime", "onnxscript"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "networks.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "train" / "networks.md").read_text(encoding="utf-8")
     export, make, play = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     names = {}
     exec(export, names)

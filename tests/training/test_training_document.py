@@ -1,11 +1,11 @@
-"""The snippets of docs/training.md run."""
+"""The snippets of docs/train/training.md run."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-TEXT = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "train" / "training.md").read_text(encoding="utf-8")
 
 
 def snippets(title):

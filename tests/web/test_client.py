@@ -171,7 +171,7 @@ def test_a_server_that_is_gone_is_an_error_in_the_end(tables, monkeypatch):
 
 
 def test_the_bot_of_the_document_plays_a_game(tables):
-    document = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    document = (Path(__file__).parents[2] / "docs" / "reference" / "protocol.md").read_text(encoding="utf-8")
     bot = re.search(r"```python\n(.*?)```", document, re.DOTALL)[1]
     table, links = open_table(tables, bravo="scripted")
     subprocess.run([sys.executable, "-c", bot, links["alpha"]], check=True, timeout=120)

@@ -32,7 +32,9 @@ def test_the_document_has_the_current_schemas_presets_and_agents():
 
 
 def test_the_example_of_the_document_has_the_fields_of_its_messages():
-    lines = re.findall(r"^([<>]) (.*)$", (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8"), re.MULTILINE)
+    lines = re.findall(
+        r"^([<>]) (.*)$", (ROOT / "docs" / "reference" / "protocol.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert len(lines) > 10
     models = {name.lower(): model for name, model in schemas()["$defs"].items()}
     for direction, text in lines:

@@ -1,6 +1,6 @@
 """User-defined networks as agents: ``onnx:FILE.onnx``, ``torch:FILE.py:make``, ``torch:FILE.pt``, ``rllib:FOLDER``.
 
-What an agent passes to its network and how it chooses among legal orders is the same for all of them; docs/networks.md
+What an agent passes to its network and how it chooses among legal orders is the same for all of them; docs/train/networks.md
 describes both. ``published:FILE.pt`` is the exception, see ``agents.published``. An ONNX file is data from strangers and is
 read within bounds. PyTorch's files and RLlib's checkpoints are programs: ``agents.isolation`` gives them processes of their own.
 """
@@ -39,7 +39,7 @@ SHAPES_OF_LOGITS = " or ".join(str(("n", *shape)).replace("'", "") for shape in 
 
 
 class Network(Protocol):
-    """A user's network: docs/networks.md says what it gets and what it returns."""
+    """A user's network: docs/train/networks.md says what it gets and what it returns."""
 
     input_names: tuple[str, ...]
     """"onehot" or "tokens", the encoding that it reads, and perhaps "action_mask"."""
@@ -552,7 +552,7 @@ def load_network(name: str) -> NetworkAgent | PublishedAgent:
     kind, _, rest = name.partition(":")
     source = rest.removesuffix(GREEDY)
     if not source:
-        raise AgentError(f"agent {name!r}: name its file behind {kind}: as docs/networks.md says")
+        raise AgentError(f"agent {name!r}: name its file behind {kind}: as docs/train/networks.md says")
     try:
         if kind == PUBLISHED:
             return PublishedAgent(name, PublishedNetwork(source))

@@ -88,7 +88,7 @@ class Widths(NamedTuple):
 
 
 def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every array of weights; docs/agents.md draws the network."""
+    """Return the shape of every array of weights; docs/train/agents.md draws the network."""
     satellite, context, order, key, components = widths
     game = len(observe.GAME_FEATURES)
     of_components = {"component": (components, order), "mixing": (context, components), "mixing_bias": (components,)}

@@ -29,7 +29,7 @@ def join(
     """Play a seat of a server with an agent, or with a program in any language; in a class one game after another.
 
     A program receives every message of the server as a line of its standard input, and writes its own to standard
-    output; docs/protocol.md describes them. A lost connection is made again, for up to two minutes.
+    output; docs/reference/protocol.md describes them. A lost connection is made again, for up to two minutes.
     """
     if (agent is None) == (command is None):
         raise InputError("one of --agent NAME and --command COMMAND is needed")

@@ -74,7 +74,7 @@ def serve(
     if not is_local(host):
         typer.echo(
             f"Everybody who reaches {host} can open tables and use this computer's time. Messages are not encrypted "
-            "without a reverse proxy with TLS: docs/server.md.",
+            "without a reverse proxy with TLS: docs/play/server.md.",
             err=True,
         )
     _allow_files()

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 Work = Callable[[int], None]
 GAMES_PER_THREAD = 256
 """Minimum number of games of a thread. On an idle machine, two threads had 0.54 to 0.65 of the speed of one with 64 games, 1.1
-with 256 and 1.4 to 1.5 with 1,024 (docs/benchmarks.md); where other work kept the cores busy, 0.9 with 256 to 1,024."""
+with 256 and 1.4 to 1.5 with 1,024 (docs/results/benchmarks.md); where other work kept the cores busy, 0.9 with 256 to 1,024."""
 HEAD_START = 64
 """Games that are played, approximately, while another thread wakes up."""
 

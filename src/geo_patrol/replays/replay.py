@@ -1,7 +1,7 @@
 """Recorded games, and the lines of a replay file that they stand in.
 
 A game is a line of type "game", a line of type "phase" for every decision phase, and a line of type "end" when it is
-over. A file may hold many games, one after the other. ``docs/replays.md`` describes the fields.
+over. A file may hold many games, one after the other. ``docs/analyse/replays.md`` describes the fields.
 """
 
 from collections.abc import Sequence
