@@ -49,3 +49,13 @@ def test_warmup_compiles_what_environments_matches_and_solutions_call():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     use = subprocess.run([sys.executable, "-c", USE], capture_output=True, text=True, check=False, env=environment)
     assert use.returncode == 0, use.stderr
+
+
+def test_warmup_for_a_gpu_says_in_one_line_what_is_missing():
+    result = subprocess.run(
+        [sys.executable, "-m", "geo_patrol", "warmup", "--device", "cuda"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert "pip install 'geo_patrol[cuda]'" in line or "there is no GPU" in line

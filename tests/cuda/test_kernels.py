@@ -35,6 +35,30 @@ def capability(monkeypatch):
     kernels.register()
 
 
+def test_a_kernel_comes_from_the_cache_in_the_next_run(monkeypatch, tmp_path, capfd):
+    """The machine code is not made here, as that needs a GPU; all that is stored beside it is."""
+    device = types.SimpleNamespace(compute_capability=(9, 0), id=0)
+    if not cuda.is_available():
+        monkeypatch.setattr("numba.cuda.cudadrv.devices.get_context", lambda *_: types.SimpleNamespace(device=device))
+        monkeypatch.setattr("numba.cuda.dispatcher._Kernel.bind", lambda kernel: kernel.inspect_asm((9, 0)))
+    monkeypatch.setattr(kernels, "CACHE_FOLDERS", (tmp_path,))
+    monkeypatch.setattr("geo_patrol.base.compile_cache.CACHE_FOLDERS", (tmp_path,))
+    monkeypatch.setattr("geo_patrol.base.compile_cache.CACHE_FOLDER", tmp_path)
+
+    def compiled(**options):
+        function, arguments = kernels.reset_kernel(**options)
+        (kernel,) = kernels.compile_kernel(function, *arguments).overloads.values()
+        return capfd.readouterr().err, kernel.inspect_asm((9, 0))
+
+    said, code = compiled(is_randomized=False, hides_enemies=False)
+    assert "compiling games on a GPU" in said
+    assert compiled(is_randomized=False, hides_enemies=False) == ("", code)
+    assert compiled(is_randomized=False, hides_enemies=True)[1] != code  # what a kernel encloses is part of its key
+    for file in tmp_path.rglob("*.nbc"):
+        file.write_bytes(b"damaged" + file.read_bytes())
+    assert "is damaged: compiling it again" in compiled(is_randomized=False, hides_enemies=False)[0]
+
+
 def observe_fuel(game, rules, side, out):
     for number in range(11):
         out[number] = game.fuel[side, number] / 100

@@ -187,8 +187,36 @@ class _Implementation(CompileResultCacheImpl):
     _locator_classes: list[type[object]] = [_Locator]  # noqa: RUF012 - as Numba declares it
 
 
-class CheckedCache(FunctionCache):
-    """Numba's cache of one function in ``CACHE_FOLDERS``, of which no fault ends the program."""
+class CheckedFiles:
+    """Mixin of a cache of one function, Numba's or that of numba-cuda: its files are in ``CACHE_FOLDERS``, and no fault ends the program."""
+
+    _impl: Any
+    _cache_path: str
+    _cache_file: Any
+
+    def _check_files(self) -> None:
+        """Read and write the files as ``_CheckedFile`` does."""
+        name, stamp = self._impl.filename_base, self._impl.locator.get_source_stamp()
+        first, *others = (str(folder / Path(self._cache_path).name) for folder in CACHE_FOLDERS)
+        self._cache_file = _CheckedFile(first, name, stamp, [_CheckedFile(other, name, stamp) for other in others])
+
+    @property
+    def has_code(self) -> bool:
+        """Whether code of the function is stored, for arguments of some types."""
+        return bool(self._cache_file.has_code)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store compiled code; where that fails it is used by this process alone."""
+        if CACHE_FOLDER is None:
+            return
+        try:
+            super().save_overload(sig, data)  # type: ignore[misc]
+        except OSError as error:
+            _report(f"compiled code cannot be stored in {CACHE_FOLDER} ({error.strerror}): the next run compiles again")
+
+
+class CheckedCache(CheckedFiles, FunctionCache):
+    """Numba's cache of one function in ``CACHE_FOLDERS``."""
 
     _impl_class = _Implementation
 
@@ -199,21 +227,4 @@ class CheckedCache(FunctionCache):
             super().__init__(function)  # type: ignore[no-untyped-call]
         finally:
             numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
-        name, stamp = self._impl.filename_base, self._impl.locator.get_source_stamp()
-        first, *others = (str(folder / Path(self._cache_path).name) for folder in CACHE_FOLDERS)
-        self._cache_file = _CheckedFile(first, name, stamp, [_CheckedFile(other, name, stamp) for other in others])
-
-    @property
-    def has_code(self) -> bool:
-        """Whether code of the function is stored, for arguments of some types."""
-        file: Any = self._cache_file
-        return bool(file.has_code)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Store compiled code; where that fails it is used by this process alone."""
-        if CACHE_FOLDER is None:
-            return
-        try:
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
-        except OSError as error:
-            _report(f"compiled code cannot be stored in {CACHE_FOLDER} ({error.strerror}): the next run compiles again")
+        self._check_files()

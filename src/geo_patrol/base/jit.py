@@ -73,6 +73,8 @@ def jitable_call(function: _Function) -> _Function:
 
 
 _PIECES = {
+    "geo_patrol.engine.cuda": "games on a GPU",
+    "geo_patrol.agents.scripted.cuda": "scripts on a GPU",
     "geo_patrol.engine.legal.sample": "the sampling of actions",
     "geo_patrol.engine.setup.sample": "sampled scenarios",
     "geo_patrol.agents.scripted": "the scripted agents",

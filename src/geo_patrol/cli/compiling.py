@@ -19,13 +19,20 @@ from geo_patrol.play.advice import hva_threat, loss_probability
 from geo_patrol.solving import solve as solve_exactly
 
 
-def compile_all() -> Iterator[tuple[str, float]]:
+def compile_all(device: str = "cpu") -> Iterator[tuple[str, float]]:
     """Compile what environments, matches, windows, the flight games and the solver call, as far as it is not in the cache.
+
+    Args:
+        device: "cpu"; or "cuda", for games on a GPU as well, which come first.
 
     Yields:
         The name of each piece when it is ready, and the seconds that it took.
+
+    Raises:
+        CudaError, MissingPackageError: there is no GPU, or the extra ``[cuda]`` is not installed.
     """
-    for name, compile_piece in _PIECES.items():
+    pieces = _PIECES if device == "cpu" else {"games on a GPU": _compile_for_gpu} | _PIECES
+    for name, compile_piece in pieces.items():
         start = time.perf_counter()
         compile_piece()
         yield name, time.perf_counter() - start
@@ -95,6 +102,15 @@ def _compile_solver() -> None:
     config = load_config({"extends": "duel", "turn_limit": 1})
     play_match(SolvedAgent(solve_exactly(config)), "random", config=config, games=2, seed=0)
     ExactBoard(config).exploitability(RandomAgent())
+
+
+def _compile_for_gpu() -> None:
+    ranges = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
+    for config, overrides in (("geo_patrol", {}), ("geo_patrol_hidden", {}), ("geo_patrol", ranges)):
+        opponents = {"scripted": 1.0, "raider": 1.0}
+        envs = make_vec(config, 2, overrides=overrides, opponent=opponents, autoreset="same_step", device="cuda")
+        envs.reset(seed=0)
+        envs.step(envs.sample_actions())
 
 
 _PIECES: dict[str, Callable[[], None]] = {

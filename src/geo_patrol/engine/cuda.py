@@ -18,9 +18,11 @@ import numba.cuda
 import numba_cuda  # noqa: F401 - replaces what Numba has of CUDA, which lacks the names below
 import numpy as np
 from numba.core import config as numba_config
+from numba.core.event import trigger_event
 from numba.cuda.cudadrv import nvvm
 from numba.cuda.extending import overload, register_jitable  # type: ignore[attr-defined]  # of numba-cuda
 
+from geo_patrol.base.compile_cache import CACHE_FOLDERS, CheckedFiles
 from geo_patrol.base.jit import COMPILED
 from geo_patrol.engine import observe, own, rng, setup, sight, state, steps
 from geo_patrol.engine.engagement import Engagement, make_engagement
@@ -74,13 +76,40 @@ def separate_rounding() -> Iterator[None]:
         yield
 
 
-def compile_kernel(function: Callable[..., None], *arguments: Any) -> Any:
-    """Return a kernel that is compiled for arguments of these types; all calls must have such."""
+def kernel_cache(function: Callable[..., None]) -> Any:
+    """Return the cache of a kernel in the folder of all compiled code, by GPU and version of CUDA.
+
+    Numba's key has the values that the function encloses, and the folder is one for each state of the sources.
+    """
+    # Both are missing where kernels are simulated.
+    from numba.cuda.core import config as cuda_config  # noqa: PLC0415
+    from numba.cuda.dispatcher import CUDACache  # noqa: PLC0415
+
+    class KernelCache(CheckedFiles, CUDACache):
+        def __init__(self) -> None:
+            with mock.patch.object(cuda_config, "CACHE_DIR", str(CACHE_FOLDERS[0])):
+                super().__init__(function)  # type: ignore[no-untyped-call]
+            self._check_files()
+
+    return KernelCache()
+
+
+def compile_kernel(function: Callable[..., None], *arguments: Any, is_cached: bool = True) -> Any:
+    """Return a kernel that is compiled for arguments of these types, or was in an earlier run; all calls must have such."""
     kernel = cuda.jit(function)
-    if not IS_SIMULATED:
-        register()
-        with separate_rounding():
-            kernel.compile(tuple(map(numba.typeof, arguments)))
+    if IS_SIMULATED:
+        return kernel
+    types, stored = tuple(map(numba.typeof, arguments)), None
+    if is_cached and CACHE_FOLDERS:
+        kernel._cache = kernel_cache(function)  # noqa: SLF001 - Numba has no way to choose a cache
+        stored = kernel._cache.load_overload(types, kernel.targetctx)  # noqa: SLF001
+    if stored is not None:
+        kernel.add_overload(stored, types)
+        return kernel
+    register()
+    # Numba itself tells only of the functions that a kernel calls.
+    with separate_rounding(), trigger_event("numba:compile", data={"dispatcher": kernel}):
+        kernel.compile(types)
     return kernel
 
 
@@ -237,6 +266,9 @@ _SCENARIO = setup.Scenario(_WORDS, _WORDS[0], _WORDS, _WORDS[0], _WORDS[0], _WOR
 
 @functools.cache
 def compiled(make: Callable[..., tuple[Callable[..., None], tuple[Any, ...]]], **options: Any) -> Any:
-    """Return a kernel of this module, compiled once for the options with which ``make`` makes it."""
+    """Return a kernel of this module, compiled once for the options with which ``make`` makes it.
+
+    Those with a user's function are not cached: its sources may change.
+    """
     function, arguments = make(**options)
-    return compile_kernel(function, *arguments)
+    return compile_kernel(function, *arguments, is_cached="function" not in options)
