@@ -479,9 +479,9 @@ class GameConfig(_ConfigTable):
     @property
     def counts_patrols(self) -> bool:
         """Whether a side may get points for destroyed Patrols, in any of the variants."""
-        sides = [self.alpha.model_dump(), self.bravo.model_dump()]
-        tables = [*sides, *(table for each in self.variants for table in (each.alpha, each.bravo))]
-        return any(table.get("points", {}).get("patrol") not in (None, 0) for table in tables)
+        changes = (table.get("points", {}) for each in self.variants for table in (each.alpha, each.bravo))
+        values = [self.alpha.points.patrol, self.bravo.points.patrol, *(points.get("patrol") for points in changes)]
+        return any(value not in (None, 0) for value in values)
 
     def with_variants(self) -> Iterator[dict[str, Any]]:
         """Yield the configuration as plain data with the changes of each of its variants; do not modify what they share."""
