@@ -77,6 +77,8 @@ KERNELS = {
     "own observation": (kernels.observation_kernel, {**OWN, "hides_enemies": False}),
     "own observation, hidden": (kernels.observation_kernel, {**OWN, "hides_enemies": True}),
     "own reward": (kernels.reward_kernel, {"function": reward_losses, "hides_enemies": True}),
+    "satellites, onehot": (kernels.satellites_kernel, {"is_onehot": True}),
+    "satellites, tokens": (kernels.satellites_kernel, {"is_onehot": False}),
     "raider": (scripts.raider_kernel, {}),
     "scripted": (scripts.scripted_kernel, {}),
 }

@@ -99,8 +99,25 @@ def test_play_outs_of_copies(config):
         {"opponent": {"scripted": 2, "turtle": 1, "random": 1}, "seats": "alternate", "max_cycles": 6},
         {"observation": OWN, "reward": OWN_REWARD, "autoreset": "same_step", "max_cycles": 3},
         {"observation": OWN, "reward": OWN_REWARD, "opponent": "random", "seats": "alternate", "max_cycles": 3},
+        {"count_events": True, "autoreset": "same_step", "max_cycles": 4, "opponent": "random", "seats": "alternate"},
+        {"agents": "satellites", "mask_in": "obs", "autoreset": "same_step", "max_cycles": 3, "count_events": True},
+        {"agents": "satellites", "view": "own", "autoreset": "same_step", "max_cycles": 3, "observation": "tokens"},
+        {"agents": "satellites", "view": "own", "sensor_range": 1, "fleet": "in_range", "opponent": "random"},
     ],
-    ids=["self-play", "mixture", "bravo", "outcome", "no-copy", "scripts", "own", "own, against an opponent"],
+    ids=[
+        "self-play",
+        "mixture",
+        "bravo",
+        "outcome",
+        "no-copy",
+        "scripts",
+        "own",
+        "own, against an opponent",
+        "events",
+        "satellites",
+        "view=own",
+        "view=own, in range",
+    ],
 )
 def test_environments(config, options):
     host, device = make_vec(config, 3, **options), make_vec(config, 3, device="cuda", **options)
@@ -158,7 +175,7 @@ def test_a_partial_reset_goes_on_with_the_streams():
             "reward must be a name or compiled with device = 'cuda', got Reward",
         ),
         ({"threads": 2}, "threads cannot be given with device = 'cuda'"),
-        ({"count_events": True}, "count_events cannot be given with device = 'cuda'"),
+        ({"agents": "satellites", "fleet": "all"}, "fleet = 'all' needs view = \"own\""),
     ],
 )
 def test_what_a_device_cannot_do(options, message):

@@ -49,17 +49,32 @@ def _make_engagement() -> Engagement:
     return Engagement(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], arrays[5])
 
 
+def _make_surroundings(dtype: Any) -> Callable[..., observe.Surroundings]:
+    def make(observations):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, ARG001 - Numba wants the signature that it replaces
+        return observe.Surroundings(
+            cuda.local.array((4, _FLEETS), numba.int32),
+            cuda.local.array((3, _FLEETS), dtype),
+            cuda.local.array(_FLEETS, numba.int32),
+            cuda.local.array(_FEATURES, dtype),
+        )
+
+    return make
+
+
+_SURROUNDINGS = {dtype: _make_surroundings(dtype) for dtype in (numba.float32, numba.int16)}
 _registered: set[Callable[..., Any]] = set()
 
 
 def register() -> None:
     """Let kernels call every compiled function of the modules that are imported.
 
-    The temporary arrays of an engagement are made by another function, which is inlined: local memory is that of the caller.
+    The temporary arrays of an engagement, and of what satellites observe, are made by other functions, which are inlined: local
+    memory is that of the caller.
     """
     if not _registered:
         overload(make_engagement, inline="always")(lambda: _make_engagement)
-        _registered.add(make_engagement)
+        overload(observe.make_surroundings, inline="always")(lambda observations: _SURROUNDINGS[observations.dtype])
+        _registered.update((make_engagement, observe.make_surroundings))
     for function in COMPILED:
         if function not in _registered:
             register_jitable(function)
@@ -224,6 +239,33 @@ def observation_kernel(
             write(i, i + 1, selected, games, None, episodes, observations)
 
     return observe, (_SELECTED, _STATE, state.NO_SIGHT, steps.NO_EPISODES, np.zeros((1, 1), dtype))
+
+
+def satellites_kernel(*, is_onehot: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """Return the kernel that writes what each satellite of the selected games observes by itself.
+
+    Its arguments are those of ``steps.write_onehot_of_satellites`` without ``start`` and ``stop``.
+    """
+
+    def look(
+        selected: Any,
+        games: state.State,
+        episodes: EpisodeState,
+        sensor_range: int,
+        sees_fleet: bool,
+        observations: Any,
+    ) -> None:
+        i = cuda.grid(1)
+        if i >= len(selected):
+            return
+        view = sensor_range, sees_fleet, observations
+        if is_onehot:
+            steps.observe_satellites(i, i + 1, selected, games, episodes, *view, observe.observe_satellites_onehot)
+        else:
+            steps.observe_satellites(i, i + 1, selected, games, episodes, *view, observe.observe_satellites_tokens)
+
+    observations = np.zeros((1, 1, 1), np.float32 if is_onehot else np.int16)
+    return look, (_SELECTED, _STATE, steps.NO_EPISODES, 1, True, observations)
 
 
 def reward_kernel(*, function: Callable[..., Any], hides_enemies: bool) -> tuple[Callable[..., None], tuple[Any, ...]]:

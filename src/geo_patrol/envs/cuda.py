@@ -1,6 +1,6 @@
 """The vector environment on a GPU: games, observations and opponents stay in its memory. Needs the extra ``[cuda]``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,7 +19,8 @@ from geo_patrol.engine.observe import Encoding, check_encoding, observation_size
 from geo_patrol.engine.own import Observation, Reward
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.opponents import Mixture, VectorOptions
-from geo_patrol.envs.vector import VectorGeoPatrol
+from geo_patrol.envs.satellites import take_view
+from geo_patrol.envs.vector import VectorGeoPatrol, VectorSatelliteOptions, VectorSatellites, split_satellites
 from geo_patrol.game.cuda import (
     CudaGames,
     DeviceOutputs,
@@ -72,13 +73,15 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         config: as in ``VectorGeoPatrol``.
         num_games: how many games.
         device: "cuda" or "cuda:1".
-        **options: as in ``VectorGeoPatrol``; ``threads``, ``count_events``, ``render_mode`` and ``render_size`` cannot be given.
+        **options: as in ``VectorGeoPatrol``; ``threads``, ``render_mode`` and ``render_size`` cannot be given.
 
     Raises:
         CudaError: there is no such device.
         ConfigError: the configuration is invalid.
         ValueError: another argument is invalid.
     """
+
+    _new_host: Callable[..., VectorGeoPatrol] = VectorGeoPatrol
 
     def __init__(
         self,
@@ -89,15 +92,16 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         **options: Unpack[VectorOptions],
     ) -> None:
         self.closed = True
+        self._options = options
         self.device = find_device(device)
-        for name in ("threads", "count_events", "render_mode", "render_size"):
+        for name in ("threads", "render_mode", "render_size"):
             if name in options:
                 raise ValueError(f"{name} cannot be given with device = {device!r}")
         observation, reward = options.get("observation", "onehot"), options.get("reward")
         for name, given in (("observation", observation), ("reward", reward)):
             if isinstance(given, Observation | Reward) and not given.compiled:
                 raise ValueError(f"{name} must be a name or compiled with device = {device!r}, got {show(given)}")
-        self._host = VectorGeoPatrol(config, num_games, **options)
+        self._host = self._new_host(config, num_games, **options)
         self._own_observation = observation if isinstance(observation, Observation) else None
         self._own_reward = reward if isinstance(reward, Reward) else None
         self._name, self._copy = device, options.get("copy", True)
@@ -109,18 +113,15 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         self.single_action_space, self.action_space = self._host.single_action_space, self._host.action_space
         self._players: dict[int, tuple[Agent, _TensorPlayer | DeviceScript]] = {}
         self._views: dict[Encoding | Observation, DeviceOutputs] = {}
-        vector = self.single_observation_space
-        if isinstance(vector, spaces.Dict):
-            vector = vector["observation"]
-        assert vector.shape is not None
-        assert vector.dtype is not None
-        size = vector.shape[0]
-        rows = self.num_envs
-        check_memory(self.num_games, self._game_size(size * vector.dtype.itemsize), self.device)
-        self._outputs = DeviceOutputs(rows, self.device, encoding, size, masks=True, results=True)
-        if self._own_observation:
-            of_one = torch.from_numpy(np.zeros(size, self._own_observation.dtype)).to(self.device)
-            self._outputs.observations = of_one.repeat(rows, 1)
+        episodes, rows = self._host._episodes, self.num_envs  # noqa: SLF001
+        of_one = np.zeros_like(episodes.observations(episodes.outputs)[0])
+        check_memory(self.num_games, self._game_size(of_one.nbytes), self.device)
+        has_kernel = self._own_observation is not None or of_one.ndim > 1
+        written = None if has_kernel else encoding
+        self._outputs = DeviceOutputs(rows, self.device, written, len(of_one), masks=True, results=True)
+        if has_kernel:
+            repeats = rows, *(1 for _ in of_one.shape)
+            self._outputs.observations = torch.from_numpy(of_one[None]).to(self.device).repeat(repeats)
         sampling = DeviceOutputs(rows, self.device, samples=True)
         self._sampled_array = sampling.sampled
         self._sampling = sampling.arrays._replace(results=self._outputs.arrays.results)
@@ -283,12 +284,19 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
             pay = kernels.compiled(kernels.reward_kernel, **kind)
             rewards = torch.empty_like(before)
             games.launch(pay, *arrays, for_kernels(rewards), for_kernels(before), outputs)
+        if (
+            self._outputs.arrays.onehot.shape[0] == self._outputs.arrays.tokens.shape[0]
+        ):  # neither: a kernel writes others
+            chosen = torch.ones(len(games), dtype=torch.bool, device=self.device) if selected is None else selected
+            self._observe(games, for_kernels(chosen), for_kernels(self._outputs.observations))
+
+    def _observe(self, games: CudaGames, selected: Any, observations: Any) -> None:
+        """Write the observations of the selected games that the step does not write itself."""
         own = self._own_observation
         if own is not None:
             kind = {"function": own.function, "dtype": own.dtype, "hides_enemies": games.hides_enemies}
             observe = kernels.compiled(kernels.observation_kernel, **kind)
-            chosen = torch.ones(len(games), dtype=torch.bool, device=self.device) if selected is None else selected
-            games.launch(observe, for_kernels(chosen), *arrays, for_kernels(self._outputs.observations))
+            games.launch(observe, selected, games.state, games.sight, games.bookkeeping, observations)
 
     def _act(self, games: CudaGames) -> None:
         """Write the orders of the opponents that the step does not play itself."""
@@ -343,11 +351,24 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         if self._mask_in == "info":
             masks = self._outputs.masks if mask is self._all else self._outputs.masks * mask[:, None, None]
             infos["action_mask"], infos["_action_mask"] = self._given(masks), mask
+        if self._options.get("count_events", False):
+            episodes = self._started().episodes
+            for name in steps.EVENT_FIELDS:
+                for whose, sides in (("", episodes.field(name)), ("enemy_", episodes.field(name).flip(1))):
+                    infos[f"{whose}{name}"], infos[f"_{whose}{name}"] = self._of_rows(sides) * mask, mask
         return infos | self._sampled_values(mask)
+
+    def _of_rows(self, sides: torch.Tensor) -> torch.Tensor:
+        """Return the rows of the sides that are played from those of both, (n, 2, ...)."""
+        if self.num_envs > self.num_games:
+            return sides.flatten(0, 1)
+        seats = self._started().episodes.field("seat")
+        return sides[torch.arange(self.num_games, device=self.device), seats]
 
     def _final(self, finished: torch.Tensor) -> dict[str, Any]:
         """Return the last observations and infos of episodes that finished, zero in other rows."""
-        observations: Any = self._outputs.observations * finished[:, None]
+        observed = self._outputs.observations
+        observations: Any = observed * finished.view(-1, *(1 for _ in observed.shape[1:]))
         if self._mask_in == "obs":
             observations = {"observation": observations, "action_mask": self._outputs.masks * finished[:, None, None]}
         return {
@@ -421,3 +442,51 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.config.title!r}: {self.num_games} games, {self.num_envs} environments>"
+
+
+class CudaVectorSatellites(CudaVectorGeoPatrol):
+    """Satellites as agents on a GPU: ``VectorSatellites`` with the differences of ``CudaVectorGeoPatrol``.
+
+    Args:
+        config: as in ``VectorSatellites``.
+        num_games: how many games.
+        device: "cuda" or "cuda:1".
+        **options: as in ``VectorSatellites``, without those that ``CudaVectorGeoPatrol`` does not take.
+
+    Raises:
+        CudaError: there is no such device.
+        ConfigError: the configuration is invalid.
+        ValueError: another argument is invalid.
+    """
+
+    _new_host = VectorSatellites
+
+    def __init__(
+        self,
+        config: ConfigSource = "geo_patrol",
+        num_games: int = 1,
+        *,
+        device: str = "cuda",
+        **options: Unpack[VectorSatelliteOptions],
+    ) -> None:
+        self._view, _ = take_view(options)
+        super().__init__(config, num_games, device=device, **options)  # type: ignore[misc]  # the host takes the others too
+
+    def _observe(self, games: CudaGames, selected: Any, observations: Any) -> None:
+        look = kernels.compiled(kernels.satellites_kernel, is_onehot=self._outputs.observations.is_floating_point())
+        view = self._view.sensor_range, self._view.sees_fleet
+        games.launch(look, selected, games.state, games.bookkeeping, *view, observations)
+
+    def _observations(self) -> Any:
+        return split_satellites(super()._observations())
+
+    def _info(self, mask: torch.Tensor) -> dict[str, Any]:
+        games = self._started()
+        numbers = torch.arange(state.SATELLITES, device=self.device)
+        exists = numbers <= games.rules.field("patrol_count")[..., None]
+        agents = self._of_rows((games.games.field("destroyed") == 0) & exists)
+        return super()._info(mask) | {"agents": agents & mask[:, None], "_agents": mask}
+
+    def _final(self, finished: torch.Tensor) -> dict[str, Any]:
+        infos = super()._final(finished)
+        return infos | {"final_obs": split_satellites(infos["final_obs"])}

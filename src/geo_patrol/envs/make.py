@@ -45,11 +45,11 @@ def make_vec(
     kind = VectorSatelliteOptions if agents == "satellites" else VectorOptions
     check_names(options, kind, "config", "num_games", "agents", "device")
     if device != "cpu":
-        if agents != "sides":
-            raise ValueError(f'agents = {agents!r} cannot be given with device = {device!r}: they must be "sides"')
         with optional_import("cuda"):
-            from geo_patrol.envs.cuda import CudaVectorGeoPatrol  # noqa: PLC0415 - needs the extra
-        return CudaVectorGeoPatrol(config, num_games, device=device, **options)
+            from geo_patrol.envs.cuda import CudaVectorGeoPatrol, CudaVectorSatellites  # noqa: PLC0415 - needs the extra
+        return (CudaVectorSatellites if agents == "satellites" else CudaVectorGeoPatrol)(
+            config, num_games, device=device, **options
+        )
     if agents == "satellites":
         return VectorSatellites(config, num_games, **options)
     return VectorGeoPatrol(config, num_games, **options)

@@ -619,10 +619,10 @@ class VectorSatellites(VectorGeoPatrol):
     def _by_satellite(self, observations: Any, infos: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         infos["agents"], infos["_agents"] = self._agents(), infos["_seat"]
         if "final_obs" in infos:
-            infos["final_obs"] = _split(infos["final_obs"])
+            infos["final_obs"] = split_satellites(infos["final_obs"])
             finished = infos["_final_info"]
             infos["final_info"] |= {"agents": self._final_agents & finished[:, None], "_agents": finished}
-        return _split(observations), infos
+        return split_satellites(observations), infos
 
     def _agents(self) -> NDArray[np.bool_]:
         living = living_satellites(self._episodes.games)
@@ -648,10 +648,10 @@ def _check_out(out: Any, observations: NDArray[Any]) -> NDArray[Any]:
     raise ValueError(f"out must be a writable, C-contiguous array of shape {shape} of {dtype}, got {found}")
 
 
-def _split(observations: Any) -> dict[str, NDArray[Any]]:
+def split_satellites(observations: Any) -> dict[str, NDArray[Any]]:
     """Return the observations of satellites from those of sides."""
     if isinstance(observations, dict):
-        return _split(observations["observation"]) | {"action_mask": observations["action_mask"]}
+        return split_satellites(observations["observation"]) | {"action_mask": observations["action_mask"]}
     if observations.ndim > 2:
         return {"own": observations}
     return {"own": own_features(observations), "team": observations}
