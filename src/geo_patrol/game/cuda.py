@@ -1,6 +1,6 @@
 """Games on a GPU: the arrays of ``Games`` in its memory, and the kernels that play them. Needs the extra ``[cuda]``.
 
-``Games.to("cuda")`` makes them. All arrays that methods take and return are PyTorch tensors on the device.
+``CudaGames(games)`` makes them of games on the processor. All arrays that methods take and return are PyTorch tensors on the device.
 """
 
 import sys
