@@ -251,7 +251,9 @@ def parse_args():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for field in fields(Args):
         kind = {"action": argparse.BooleanOptionalAction} if field.type is bool else {"type": field.type}
-        parser.add_argument(f"--{field.name.replace('_', '-')}", default=field.default, **kind)
+        parser.add_argument(
+            f"--{field.name.replace('_', '-')}", default=field.default, help="default: %(default)s", **kind
+        )
     return Args(**vars(parser.parse_args()))
 
 

@@ -10,7 +10,7 @@ command continues after an interruption, and at the end its weights and a copy o
 
 It needs PyTorch and ``geo_patrol``, nothing of ``geo_patrol.training``. The names are those of CleanRL's ``ppo.py``
 (https://docs.cleanrl.dev). Two things differ, because an action is eleven orders under masks: logits of illegal orders
-are -1e8, and the probability ratio is clipped for each order by itself. docs/train/training.md reports results.
+are -1e8, and the probability ratio is clipped for each order by itself. docs/results/experiments.md reports results.
 """
 
 import os
@@ -375,7 +375,9 @@ def parse_args():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for field in fields(Args):
         kind = {"action": argparse.BooleanOptionalAction} if field.type is bool else {"type": field.type}
-        parser.add_argument(f"--{field.name.replace('_', '-')}", default=field.default, **kind)
+        parser.add_argument(
+            f"--{field.name.replace('_', '-')}", default=field.default, help="default: %(default)s", **kind
+        )
     return Args(**vars(parser.parse_args()))
 
 
