@@ -92,7 +92,6 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         **options: Unpack[VectorOptions],
     ) -> None:
         self.closed = True
-        self._options = options
         self.device = find_device(device)
         for name in ("threads", "render_mode", "render_size"):
             if name in options:
@@ -116,10 +115,11 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         episodes, rows = self._host._episodes, self.num_envs  # noqa: SLF001
         of_one = np.zeros_like(episodes.observations(episodes.outputs)[0])
         check_memory(self.num_games, self._game_size(of_one.nbytes), self.device)
-        has_kernel = self._own_observation is not None or of_one.ndim > 1
-        written = None if has_kernel else encoding
+        self._observes_after = self._own_observation is not None or of_one.ndim > 1
+        """Whether a kernel after that of the step writes observations: users' own, or those of satellites by themselves."""
+        written = None if self._observes_after else encoding
         self._outputs = DeviceOutputs(rows, self.device, written, len(of_one), masks=True, results=True)
-        if has_kernel:
+        if self._observes_after:
             repeats = rows, *(1 for _ in of_one.shape)
             self._outputs.observations = torch.from_numpy(of_one[None]).to(self.device).repeat(repeats)
         sampling = DeviceOutputs(rows, self.device, samples=True)
@@ -271,22 +271,18 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         orders: torch.Tensor | None = None,
         selected: torch.Tensor | None = None,
     ) -> None:
-        """Run the kernel of the step, see ``CudaGames.run``, and those of an observation and a reward of the user's own."""
+        """Run the kernel of the step, see ``CudaGames.run``, and those of the user's own reward and of other observations."""
         games = self._started()
-        arrays, pays = (
-            (games.state, games.sight, games.bookkeeping),
-            task == steps.PLAY and self._own_reward is not None,
-        )
+        pays = task == steps.PLAY and self._own_reward is not None
         before = games.episodes.field("total_reward").clone() if pays else None
         games.run(task, orders, selected=selected, outputs=outputs)
         if self._own_reward is not None and before is not None:
             kind = {"function": self._own_reward.function, "hides_enemies": games.hides_enemies}
             pay = kernels.compiled(kernels.reward_kernel, **kind)
             rewards = torch.empty_like(before)
+            arrays = games.state, games.sight, games.bookkeeping
             games.launch(pay, *arrays, for_kernels(rewards), for_kernels(before), outputs)
-        if (
-            self._outputs.arrays.onehot.shape[0] == self._outputs.arrays.tokens.shape[0]
-        ):  # neither: a kernel writes others
+        if self._observes_after:
             chosen = torch.ones(len(games), dtype=torch.bool, device=self.device) if selected is None else selected
             self._observe(games, for_kernels(chosen), for_kernels(self._outputs.observations))
 
@@ -351,7 +347,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
         if self._mask_in == "info":
             masks = self._outputs.masks if mask is self._all else self._outputs.masks * mask[:, None, None]
             infos["action_mask"], infos["_action_mask"] = self._given(masks), mask
-        if self._options.get("count_events", False):
+        if self._host._episodes.counts_events:  # noqa: SLF001
             episodes = self._started().episodes
             for name in steps.EVENT_FIELDS:
                 for whose, sides in (("", episodes.field(name)), ("enemy_", episodes.field(name).flip(1))):

@@ -47,9 +47,9 @@ def make_vec(
     if device != "cpu":
         with optional_import("cuda"):
             from geo_patrol.envs.cuda import CudaVectorGeoPatrol, CudaVectorSatellites  # noqa: PLC0415 - needs the extra
-        return (CudaVectorSatellites if agents == "satellites" else CudaVectorGeoPatrol)(
-            config, num_games, device=device, **options
-        )
+        if agents == "satellites":
+            return CudaVectorSatellites(config, num_games, device=device, **options)
+        return CudaVectorGeoPatrol(config, num_games, device=device, **options)
     if agents == "satellites":
         return VectorSatellites(config, num_games, **options)
     return VectorGeoPatrol(config, num_games, **options)
