@@ -128,13 +128,13 @@ docs: $(VENV)/docs/installed  ## build the documentation in build/docs, with war
 	@echo "open build/docs/index.html, $$(du -sh build/docs | cut -f 1) in all"
 
 golden: $(VENV)/dev  ## regenerate the golden playthroughs and images; review the difference before committing it
-	$(BIN)/python scripts/write_playthroughs.py
-	$(BIN)/python scripts/write_perft.py
-	$(BIN)/python scripts/write_golden_pictures.py
+	$(RUN) scripts.write_playthroughs
+	$(RUN) scripts.write_perft
+	$(RUN) scripts.write_golden_pictures
 
 pictures: $(VENV)/browser  ## regenerate the images of the documents
-	$(BIN)/python scripts/make_pictures.py
-	$(BIN)/python scripts/make_page_picture.py
+	$(RUN) scripts.make_pictures
+	$(RUN) scripts.make_page_picture
 
 # Libraries without a wheel for this machine are not installed; the report lists them as missing.
 $(VENV)/bench: $(VENV)/core benchmarks/install_peers.py
@@ -163,19 +163,19 @@ coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled 
 	$(RUN) coverage report --sort=cover
 
 mutants: $(VENV)/dev  ## change the rules in sixty places, one at a time, and see that a test fails
-	$(BIN)/python scripts/mutations.py
+	$(RUN) scripts.mutations
 
 fuzz: $(VENV)/dev  ## a million random phases on random boards, with bounds checks
-	$(BIN)/python scripts/fuzz.py --phases 1000000
+	$(RUN) scripts.fuzz --phases 1000000
 
 fuzz-files: $(VENV)/dev  ## twenty thousand damaged files, loaded within bounds
-	$(BIN)/python scripts/fuzz_files.py --mutations 20000
+	$(RUN) scripts.fuzz_files --mutations 20000
 
 fuzz-server: $(VENV)/browser  ## five thousand damaged messages to a server on which games are played
-	$(BIN)/python scripts/fuzz_server.py
+	$(RUN) scripts.fuzz_server
 
 wheel-test: $(VENV)/dev  ## build the wheel and use it in a clean environment
-	$(BIN)/python scripts/test_wheel.py
+	$(RUN) scripts.test_wheel
 
 test-dependencies:  ## run the tests with the lowest or the newest versions of all packages: RESOLUTION=lowest-direct or highest
 	$(PYTHON) -m venv --clear $(VENV)/$(RESOLUTION)
@@ -185,8 +185,8 @@ test-dependencies:  ## run the tests with the lowest or the newest versions of a
 
 release-check: $(VENV)/dev  ## check that a version can be released, and build it: TAG=v0.2.0
 	$(RUN) pip install --quiet --disable-pip-version-check twine
-	$(BIN)/python scripts/check_release.py $(TAG)
-	$(BIN)/python scripts/test_wheel.py
+	$(RUN) scripts.check_release $(TAG)
+	$(RUN) scripts.test_wheel
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .*_cache .hypothesis

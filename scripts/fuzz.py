@@ -1,6 +1,6 @@
 """Play random phases on random boards with bounds checks, and check the invariants of every game after each phase.
 
-    python scripts/fuzz.py --phases 1000000 --seed 0
+    python -m scripts.fuzz --phases 1000000 --seed 0
 
 A violation ends the run with exit status 1 and prints the seed that reproduces it.
 """
@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -27,9 +26,7 @@ from geo_patrol.engine.observe import ENCODINGS, observation_bounds
 from geo_patrol.engine.state import DRIFT, FORFEIT, MAX_OUTCOMES, NUM_SIDES, ORDERS, SATELLITES, Records
 from geo_patrol.engine.steps import Outputs
 from geo_patrol.envs.episodes import Episodes
-
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from plain_legality import is_legal
+from tests.support.plain_legality import is_legal
 
 GAMES = 16
 """Games per board, played as one batch."""
@@ -338,7 +335,9 @@ def main() -> int:
         parser.error("phases must be at least 1, and the seed not negative")
     if os.environ.get("NUMBA_BOUNDSCHECK") != "1":
         return subprocess.run(
-            [sys.executable, *sys.argv], env=os.environ | {"NUMBA_BOUNDSCHECK": "1"}, check=False
+            [sys.executable, "-m", "scripts.fuzz", *sys.argv[1:]],
+            env=os.environ | {"NUMBA_BOUNDSCHECK": "1"},
+            check=False,
         ).returncode
     return fuzz(arguments.phases, arguments.seed)
 

@@ -1,6 +1,6 @@
 """Damage files in many ways, and load them as a user would: every loader either succeeds or raises an error of geo_patrol.
 
-    python scripts/fuzz_files.py --mutations 20000 --seed 0
+    python -m scripts.fuzz_files --mutations 20000 --seed 0
 
 Configurations, missions, saved games, policies, replays and the published recordings are mutated, and networks in ONNX
 files where the extra ``[onnx]`` is installed; those in TorchScript files are programs, see docs/train/networks.md. A loader must
@@ -27,7 +27,6 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
-from damage import mutate
 from rich.console import Console
 from rich.progress import track
 
@@ -44,6 +43,7 @@ from geo_patrol.agents.policy import (
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.replays import check
 from geo_patrol.replays.odds import check_odds_file, holds_odds
+from scripts.damage import mutate
 
 MAX_SECONDS, MAX_MEMORY, MAX_LINE = 5.0, 300 << 20, 500
 ROOT = Path(__file__).parents[1]

@@ -1,7 +1,7 @@
 """Attack a server on which games are played, and send it damaged messages and requests: no game is disturbed, nothing is logged.
 
     pip install geo_patrol
-    python scripts/fuzz_server.py --messages 5000 --seed 0
+    python -m scripts.fuzz_server --messages 5000 --seed 0
 
 Starts ``geo-patrol serve``. Two agents play a game after another by the protocol, while other connections, to a table of
 their own with the secret of a seat and to the players' table as spectators, send mutated messages as text and as bytes,
@@ -36,13 +36,13 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
-from damage import mutate
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from geo_patrol.agents import make_agent
 from geo_patrol.replays import check, read_replay
 from geo_patrol.web.client import AgentPlayer, Client, play_seat
+from scripts.damage import mutate
 
 MAX_GROWTH = 150.0
 """Memory that the server may use in addition after its first thousand messages, in MB: for the 400 tables that it may hold

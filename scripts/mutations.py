@@ -1,6 +1,6 @@
 """Mutation test of the rules: change one thing in the engine at a time, and see that a test fails.
 
-    python scripts/mutations.py [--only TEXT] [--jobs N]
+    python -m scripts.mutations [--only TEXT] [--jobs N]
 
 Each mutant is a line of ``MUTANTS``: a file, what stands there once, and what to put in its place. Compiling a mutant takes
 most of a minute, so that plain Python runs the quick tests first; who survives them meets all tests, compiled. A mutant that

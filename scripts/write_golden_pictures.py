@@ -1,16 +1,13 @@
 """Regenerate the golden images and SVG files. Run it after an intended change of the drawing (``make golden``), and review each one."""
 
 import os
-import sys
-from pathlib import Path
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "window"))
 
-from golden_images import NAMES, TOLERANCE, difference, draw, load, path_of
 from PIL import Image
-from test_golden_svg import PICTURES, golden_text
+
+from tests.window.golden_images import NAMES, TOLERANCE, difference, draw, load, path_of
+from tests.window.test_golden_svg import PICTURES, golden_text
 
 for name in NAMES:
     path, pixels = path_of(name), draw(name)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from write_playthroughs import SEED, SIDES, choose_orders
 
 from geo_patrol import Game, Games, load_config, preset_names
 from geo_patrol.solving import Limits
 from geo_patrol.solving.backward_induction import Positions, list_turns
 from geo_patrol.solving.transitions import write_positions
+from scripts.write_playthroughs import SEED, SIDES, choose_orders
 
 FILE = Path(__file__).parents[1] / "tests" / "golden" / "perft.json"
 SOLVED = ("duel",)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from replay_files import short_game, write_lines
 from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
@@ -23,6 +22,7 @@ from geo_patrol.cli.app import app
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.replays import ReplayReader
 from geo_patrol.solving import read_solution
+from tests.support.replay_files import short_game, write_lines
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
 

@@ -7,8 +7,6 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from coroutines import run_coroutine
-
 from geo_patrol import load_config
 from geo_patrol.base.files import atomic_write
 from geo_patrol.evaluation.campaign import Journal
@@ -19,7 +17,8 @@ from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import ProtocolError, WentBack
 from geo_patrol.web.table_server import TableServer
 from geo_patrol.web.tables import NewTable, TableStore
-from tests.losing_disk import LosingDisk
+from tests.support.coroutines import run_coroutine
+from tests.support.losing_disk import LosingDisk
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "open", "bravo": "link"}
 

@@ -2,29 +2,21 @@
 
 import itertools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from geo_patrol import Game
+from scripts.write_perft import walk
 
 ROOT = Path(__file__).parents[1]
 PERFT = json.loads((ROOT / "tests" / "golden" / "perft.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture
-def write_perft(monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
-    import write_perft
-
-    return write_perft
-
-
 @pytest.mark.parametrize("preset", PERFT["playthroughs"])
-def test_playthroughs_are_those_of_the_file(preset, write_perft):
-    assert json.loads(json.dumps(write_perft.walk(preset))) == PERFT["playthroughs"][preset]
+def test_playthroughs_are_those_of_the_file(preset):
+    assert json.loads(json.dumps(walk(preset))) == PERFT["playthroughs"][preset]
 
 
 def all_orders(game):

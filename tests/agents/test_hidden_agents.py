@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from positions import elsewhere
 
 from geo_patrol import Game, Games, SolvingError, load_config, make_agent, play_match, play_out
 from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.agents.protocol import compute_actions
 from geo_patrol.play.text_game import TextAgent
 from geo_patrol.solving import solve
+from tests.support.positions import elsewhere
 
 CONFIG = "geo_patrol_hidden"
 

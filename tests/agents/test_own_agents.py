@@ -21,7 +21,7 @@ from geo_patrol.engine.state import FORFEIT
 from geo_patrol.evaluation.results import DRAW, FIRST, SECOND
 from geo_patrol.replays import ReplayReader, check
 
-OWN = Path(__file__).with_name("own_agents.py")
+OWN = Path(__file__).parents[1] / "support" / "own_agents.py"
 
 
 def own(name):

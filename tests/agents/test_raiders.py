@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from strategies import FULL_SIZE_PRESETS
 
 from geo_patrol import load_config, make_agent, make_vec, play_match
 from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
@@ -10,6 +9,7 @@ from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
 from geo_patrol.base.board import sector_at
 from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, NUM_SIDES, SHOOT
 from geo_patrol.game.game import Games
+from tests.support.strategies import FULL_SIZE_PRESETS
 
 COSTS = (5, 5, 10, 10)
 SCRIPTS = ["turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from strategies import FULL_SIZE_PRESETS
 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.protocol import Agent
@@ -15,6 +14,7 @@ from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, NUM_SIDES, RULES, SATELLITES, records
 from geo_patrol.engine.turn import destination
 from geo_patrol.game.game import Games
+from tests.support.strategies import FULL_SIZE_PRESETS
 
 
 def masks_of(games: Games) -> NDArray[np.int8]:

@@ -6,9 +6,9 @@ import threading
 import time
 
 import pytest
-from driving import serving
 
 from geo_patrol import play_match
+from tests.browser.driving import serving
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 

@@ -4,10 +4,10 @@ import re
 from contextlib import closing
 
 import pytest
-from driving import check_page, commit, open_table, ordering, until
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.web import protocol
+from tests.browser.driving import check_page, commit, open_table, ordering, until
 
 ASKED = {"preset": "geo_patrol", "alpha": "level:telstar", "bravo": "level:telstar"}
 SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'

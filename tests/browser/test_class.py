@@ -7,9 +7,9 @@ import urllib.request
 from urllib.parse import urlencode
 
 import pytest
-from driving import check_page, commit, ordering, press_until, serving, until
 
 from geo_patrol.web import local, requests
+from tests.browser.driving import check_page, commit, ordering, press_until, serving, until
 
 NAMES = ["Ada", "Ben", "Cem", "Dua", "Eva", "Fei"]
 SHORT = 'extends = "case1"\nturn_limit = 1\n'

@@ -4,7 +4,8 @@ import shutil
 import time
 
 import pytest
-from driving import open_table
+
+from tests.browser.driving import open_table
 
 pytestmark = [  # Mozilla's client leaves sockets open
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

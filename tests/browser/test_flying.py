@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from driving import check_page, serving, until
 
 from geo_patrol.flight import Flight, load_mission
+from tests.browser.driving import check_page, serving, until
 
 BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 

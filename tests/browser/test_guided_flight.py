@@ -1,9 +1,9 @@
 """The guided first flight in a browser: by mouse, by keyboard alone, by touch on a phone; it can be repeated."""
 
 import pytest
-from driving import check_page, press_until, until
 
 from geo_patrol.flight.lesson import FlightLesson
+from tests.browser.driving import check_page, press_until, until
 
 STEPS = FlightLesson().steps
 

@@ -1,10 +1,10 @@
 """The guided first game in a browser: it says what the lesson says, and goes on when that is done."""
 
 import pytest
-from driving import check_page, click_area, press_until, settle, until
 
 from geo_patrol.play.lesson import GameLesson
 from geo_patrol.web.records import attempt_record, step_record
+from tests.browser.driving import check_page, click_area, press_until, settle, until
 
 STEPS = GameLesson().steps
 

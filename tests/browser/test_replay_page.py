@@ -6,11 +6,11 @@ import json
 import re
 
 import pytest
-from driving import check_page, until
 
 from geo_patrol.replays import ReplayReader, read_replay
 from geo_patrol.web.records import game_record
 from geo_patrol.web.replay_page import replay_page, replay_timeline
+from tests.browser.driving import check_page, until
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import tomllib
 
 import pytest
-from driving import check_page, ordering, press_until, until
 
 from geo_patrol import load_config
 from geo_patrol.studies.study import load_plan
+from tests.browser.driving import check_page, ordering, press_until, until
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import re
 import threading
 
 import pytest
-from driving import check_page, commit, open_table, ordering, until
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.web.requests import agent_choices, game_choices
 from geo_patrol.web.tables import make_seat_agent
+from tests.browser.driving import check_page, commit, open_table, ordering, until
 
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 

@@ -4,7 +4,11 @@ import errno
 import re
 
 import pytest
-from driving import (
+
+from geo_patrol import read_replay
+from geo_patrol.replays import check
+from geo_patrol.web import store
+from tests.browser.driving import (
     check_page,
     click_area,
     commit,
@@ -17,10 +21,6 @@ from driving import (
     settle,
     until,
 )
-
-from geo_patrol import read_replay
-from geo_patrol.replays import check
-from geo_patrol.web import store
 
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
 DANGEROUS = 'extends = "case1"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 2]]\n'

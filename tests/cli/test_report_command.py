@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from replay_files import record
 from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
@@ -17,6 +16,7 @@ from geo_patrol.cli.app import app
 from geo_patrol.evaluation.report import Collected, relative_sector
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
+from tests.support.replay_files import record
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 HOSTILE = "<script>alert(1)</script>'\"&$\\frac{"

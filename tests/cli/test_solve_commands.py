@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from strategies import arrange, small
 from typer.testing import CliRunner
 
 from geo_patrol import Game, play_match
 from geo_patrol.cli.app import app
 from geo_patrol.solving.backward_induction import is_compiled
+from tests.support.strategies import arrange, small
 
 TWO_TURNS = ("--set", "turn_limit=2", "--set", "both.patrols.fuel=9")
 

@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import pytest
-from executors import InlineExecutor
 
 from geo_patrol import AgentError, load_config
 from geo_patrol.evaluation import WorkerError, play_sprt, play_tournament
@@ -14,6 +13,7 @@ from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker, run_tasks
 from geo_patrol.evaluation.ray_executor import RayExecutor
 from geo_patrol.studies import play_study, play_sweep
+from tests.support.executors import InlineExecutor
 
 ray = pytest.importorskip("ray")
 pytestmark = [

@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from strategies import arrange, small
 
 from geo_patrol import Game, OrderError
 from geo_patrol.base.board import adjacent_sectors
@@ -15,6 +14,7 @@ from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.state import make_outcomes
 from geo_patrol.game.notation import order_codes
 from geo_patrol.replays.odds import survival
+from tests.support.strategies import arrange, small
 
 DRAWS = 200_000
 POSITIONS = 3_000

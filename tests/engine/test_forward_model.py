@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import configs, games, play_on, random_orders, seeds
 
 from geo_patrol import AgentError, Game, Games, OrderError, load_config, play_out
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
+from tests.support.strategies import configs, games, play_on, random_orders, seeds
 
 RANGES = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
 SIDES = ("alpha", "bravo")

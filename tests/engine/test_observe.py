@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import OPEN_PRESETS, arrange, games, play_on, small
 
 from geo_patrol import Game, geo_patrol_v0, load_config, make_vec, observation_names, preset_names
 from geo_patrol.base.board import adjacent_sectors, azimuth_of, ring_of, sector_at
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.observe import observation_bounds
+from tests.support.strategies import OPEN_PRESETS, arrange, games, play_on, small
 
 COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")
 ENGAGEMENTS = ("shoot", "collide", "guard")

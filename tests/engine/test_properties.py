@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from strategies import arrange, configs, games, mirrored, opposite, play_on, random_orders, seeds, small
 
 from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, preset_names
 from geo_patrol.base.board import adjacent_sectors, radial_in, ring_of
@@ -21,6 +20,7 @@ from geo_patrol.engine.turn import move_satellites
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.game.game import Games
 from geo_patrol.game.notation import MOVES
+from tests.support.strategies import arrange, configs, games, mirrored, opposite, play_on, random_orders, seeds, small
 
 few = settings(max_examples=15)
 play_seeds = st.integers(0, 2**32)

@@ -6,10 +6,10 @@ On the four-ring board alpha's goal sector is 15 (next to it 16, 30 and 7), brav
 from collections import Counter
 
 import pytest
-from strategies import arrange, small
 
 from geo_patrol import Game, OrderError, geo_patrol_v0, load_config
 from geo_patrol.base.board import prograde
+from tests.support.strategies import arrange, small
 
 ALWAYS = {"shoot": [1, 1], "collide": [1, 1], "guard": [1, 1]}
 NEVER = {"shoot": [0, 0], "collide": [0, 0], "guard": [0, 0]}

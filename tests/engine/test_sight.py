@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from strategies import arrange, configs, play_on, random_orders, seeds, small
 
 from geo_patrol import Game, Games, OrderError, RecordingError, geo_patrol_v0, load_config, observation_names
 from geo_patrol.base.board import adjacent_sectors, are_within, retrograde, ring_of
@@ -19,6 +18,7 @@ from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, SATELLITES
 from geo_patrol.play.advice import hva_threat
 from geo_patrol.play.text_game import legal_orders_text, observe_text, read_answer
+from tests.support.strategies import arrange, configs, play_on, random_orders, seeds, small
 
 GAMMA = 0x9E3779B97F4A7C15
 """What a random stream advances by."""

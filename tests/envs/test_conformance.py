@@ -12,7 +12,6 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import configs, seeds
 
 from geo_patrol import ConfigError, Observation, Reward, environment_id, geo_patrol_v0, load_config, preset_names
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
@@ -20,6 +19,7 @@ from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
 from geo_patrol.game.game import Games
+from tests.support.strategies import configs, seeds
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from damage import MISSING, damaged
 from gymnasium.vector.utils import batch_space
 
 from geo_patrol import (
@@ -16,6 +15,7 @@ from geo_patrol import (
 )
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
+from tests.support.damage import MISSING, damaged
 
 NOOPS = np.zeros(11, np.int64)
 

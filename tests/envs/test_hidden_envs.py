@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from positions import elsewhere
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names, play_out
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
+from tests.support.positions import elsewhere
 
 CONFIG = "geo_patrol_hidden"
 NAMES = observation_names("tokens", hides_enemies=True)

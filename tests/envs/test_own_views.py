@@ -9,12 +9,12 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import configs, play_on, seeds
-from vector_reference import assert_same
 
 from geo_patrol import Game, geo_patrol_satellites_v0, load_config, make_vec, observation_names
 from geo_patrol.base.board import are_within, azimuth_of, ring_of
 from geo_patrol.base.sides import SIDES, enemy_of
+from tests.envs.vector_reference import assert_same
+from tests.support.strategies import configs, play_on, seeds
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from vector_reference import assert_same
 
 from geo_patrol import Game, geo_patrol_satellites_v0, geo_patrol_v0, make_vec, observation_names, preset_names
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.vector import VectorSatellites
+from tests.envs.vector_reference import assert_same
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import play_on, seeds
-from vector_reference import Singles, assert_plays_as_singles
 
 from geo_patrol import (
     Game,
@@ -27,6 +25,8 @@ from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.evaluation import play_match
 from geo_patrol.replays import ReplayReader, check
+from tests.envs.vector_reference import Singles, assert_plays_as_singles
+from tests.support.strategies import play_on, seeds
 
 NAMES = ("alike", "rich", "apart")
 CONFIG = load_config(

@@ -6,12 +6,12 @@ import re
 import gymnasium
 import numpy as np
 import pytest
-from damage import damaged
-from vector_reference import assert_same
 
 from geo_patrol import ConfigError, Game, Games, RecordingError, geo_patrol_satellites_v0, geo_patrol_v0, make_vec
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
+from tests.envs.vector_reference import assert_same
+from tests.support.damage import damaged
 
 SINGLE = [geo_patrol_v0.parallel_env, geo_patrol_v0.env, geo_patrol_satellites_v0.parallel_env, SoloGeoPatrol]
 RANDOMIZED = {

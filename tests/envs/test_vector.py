@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from vector_reference import Singles, assert_plays_as_singles
 
 from geo_patrol import make_vec, preset_names
+from tests.envs.vector_reference import Singles, assert_plays_as_singles
 
 RANDOM_SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
 CONFIGS = [*preset_names(), RANDOM_SCENARIOS]

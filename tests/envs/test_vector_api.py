@@ -9,11 +9,11 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as wrappers
-from vector_reference import Singles, assert_same
 
 import geo_patrol
 from geo_patrol import environment_id, make_vec, preset_names
 from geo_patrol.envs.single import SoloGeoPatrol
+from tests.envs.vector_reference import Singles, assert_same
 
 MODES = ("next_step", "same_step", "disabled")
 TOKENS = {"observation": "tokens"}

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from vector_reference import assert_same
 
 from geo_patrol import ConfigError, make_agent, make_vec
 from geo_patrol.agents.basic import RandomAgent
+from tests.envs.vector_reference import assert_same
 
 TOKENS = {"observation": "tokens"}
 PAIR = np.array(["both", "alpha"])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vector_reference import Singles, assert_same
 
 from geo_patrol import Observation, make_vec
+from tests.envs.vector_reference import Singles, assert_same
 
 MODES = ("next_step", "same_step", "disabled")
 

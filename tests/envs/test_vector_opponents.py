@@ -7,10 +7,10 @@ import weakref
 import numpy as np
 import pytest
 from scipy import stats
-from vector_reference import assert_same
 
 from geo_patrol import AgentError, make_agent, make_vec
 from geo_patrol.envs.single import SoloGeoPatrol
+from tests.envs.vector_reference import assert_same
 
 OPTIONS = {"observation": "tokens", "mask_in": "none"}
 

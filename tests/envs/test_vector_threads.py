@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import configs, seeds
-from vector_reference import assert_same, scramble
 
 from geo_patrol import make_vec
 from geo_patrol.envs import threads as pool
 from geo_patrol.envs.threads import WorkerPool, split
+from tests.envs.vector_reference import assert_same, scramble
+from tests.support.strategies import configs, seeds
 
 
 def joined(batches):

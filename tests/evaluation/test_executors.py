@@ -6,7 +6,6 @@ from itertools import count
 
 import numpy as np
 import pytest
-from executors import InlineExecutor, LastFirstExecutor
 
 from geo_patrol import AgentError, play_match
 from geo_patrol.evaluation import WorkerError, play_sprt, play_tournament
@@ -14,6 +13,7 @@ from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.executors import run_tasks
 from geo_patrol.studies import play_sweep
+from tests.support.executors import InlineExecutor, LastFirstExecutor
 
 SETTINGS = {"config": "case4", "overrides": {"turn_limit": 2}, "games": 4 * CHUNK_PAIRS + 4, "seed": 5}
 AGENTS = ("random", "idle", "turtle")

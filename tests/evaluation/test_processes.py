@@ -25,7 +25,7 @@ from geo_patrol.evaluation.executors import (
     usable_cores,
 )
 
-OWN = Path(__file__).parents[1] / "agents" / "own_agents.py"
+OWN = Path(__file__).parents[1] / "support" / "own_agents.py"
 SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
 AGENTS = ("scripted", "random", "idle")
 

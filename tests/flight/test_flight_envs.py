@@ -11,12 +11,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ships import mission, missions
 
 from geo_patrol import ConfigError, OrderError
 from geo_patrol.config.toml_files import write_toml
 from geo_patrol.flight import ENDINGS, Flight, load_mission, observation_names, rank, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
+from tests.flight.ships import mission, missions
 
 IDS = {"GeoPatrol/PlanetaryProbe-v0": PlanetaryProbe, "GeoPatrol/SpaceshipCommander-v0": SpaceshipCommander}
 OPTIONS = [

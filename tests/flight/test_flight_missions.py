@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ships import SAMPLE, mission
 
 from geo_patrol import ConfigError
 from geo_patrol.config.toml_files import mission_path
 from geo_patrol.flight import Flight, Mission, load_mission, mission_names, random_mission_with_witness
+from tests.flight.ships import SAMPLE, mission
 
 MISSING = "MISSING"
 

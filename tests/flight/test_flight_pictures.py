@@ -12,7 +12,6 @@ from xml.etree import ElementTree as ET
 import gymnasium
 import numpy as np
 import pytest
-from ships import mission, ship
 
 from geo_patrol.drawing.shapes import Circle, Drawing, Polyline, Rect, Text
 from geo_patrol.drawing.sheet import PAPERS, fit
@@ -35,6 +34,7 @@ from geo_patrol.flight.pictures.scene import (
     score_lines,
     score_sheet,
 )
+from tests.flight.ships import mission, ship
 
 SAMPLE = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 

@@ -4,11 +4,11 @@ import random
 
 from hypothesis import given
 from hypothesis import strategies as st
-from ships import fly_at_random, maps, missions
 
 from geo_patrol.flight import Flight, load_mission
 from geo_patrol.flight.mission import LAUNCHES, distance, point_name, read_point
 from geo_patrol.flight.rules import Mode, gravity_at, make_params, well_at
+from tests.flight.ships import fly_at_random, maps, missions
 
 seeds = st.integers(0, 2**32)
 

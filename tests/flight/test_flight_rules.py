@@ -3,12 +3,12 @@
 import itertools
 
 import pytest
-from ships import ends, mission, ship
 
 from geo_patrol import OrderError
 from geo_patrol.flight import Flight, rank
 from geo_patrol.flight.mission import DIRECTION_NAMES, DIRECTIONS, distance, point_name, read_point
 from geo_patrol.flight.rules import gravity_at, make_params, passes_planet, well_at
+from tests.flight.ships import ends, mission, ship
 
 
 def points_of(turn):

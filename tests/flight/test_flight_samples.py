@@ -1,10 +1,10 @@
 """The two sample games of the rules, turn by turn."""
 
 import pytest
-from ships import ends
 
 from geo_patrol.flight import Flight
 from geo_patrol.flight.mission import point_name
+from tests.flight.ships import ends
 
 PROBE = [  # endpoint, coasted to, gravity, move, well, points
     ("D13", "E16", (0, 0), (-3, -1), None, {}),

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ships import fly_at_random, mission, missions, ship
 
 from geo_patrol.flight import Flight, load_mission, mission_names, rank, solve
 from geo_patrol.flight.solver import HOPELESS, max_remaining_points, min_landing_interval
+from tests.flight.ships import fly_at_random, mission, missions, ship
 
 BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 """The best known flight of each mission; its status, and the orders that fly it."""

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ships import mission, ship
 
 from geo_patrol import OrderError
 from geo_patrol.flight import Flight, flight
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import map_text, move_text, result_text
 from geo_patrol.flight.mission import LAUNCHES, point_name, read_point
+from tests.flight.ships import mission, ship
 
 
 def test_examples_of_flight():

@@ -5,8 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from damage import MISSING, damaged
-from strategies import arrange, small
 
 from geo_patrol import (
     ConfigError,
@@ -19,6 +17,8 @@ from geo_patrol import (
     geo_patrol_v0,
     observation_names,
 )
+from tests.support.damage import MISSING, damaged
+from tests.support.strategies import arrange, small
 
 
 def threatened():

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from strategies import arrange, small
 
 from geo_patrol import AgentError, Game, Order, load_config, make_agent
 from geo_patrol.agents import basic
@@ -16,6 +15,7 @@ from geo_patrol.play.live import LiveGame
 from geo_patrol.play.text_game import HELP, Console, OrderDialogue, Quit, play_text, read_command
 from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.files import unfinished_game
+from tests.support.strategies import arrange, small
 
 ILLEGAL = "Invalid selection. Please select a legal action"
 

@@ -1,9 +1,8 @@
 """Entering orders: the options that are offered, and the orders that are given."""
 
-from positions import arranged
-
 from geo_patrol import Game, Order, SatelliteId, load_config
 from geo_patrol.play.order_entry import OrderEntry
+from tests.support.positions import arranged
 
 
 def fighting():

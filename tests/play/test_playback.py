@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from positions import arranged, played, shots
 
 from geo_patrol import AgentError, Game, load_config, make_agent
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.play.live import LiveGame
 from geo_patrol.play.playback import Playback
+from tests.support.positions import arranged, played, shots
 
 
 def live_game(seed=4, config="case1", agents=("scripted", "random")):

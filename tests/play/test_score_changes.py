@@ -1,12 +1,12 @@
 """Why scores rise and fall: the parts add up to the change, and name what was lost."""
 
 import pytest
-from positions import destroyed, guards
-from strategies import arrange, small
 
 from geo_patrol import Game, load_config, make_agent
 from geo_patrol.play.live import LiveGame
 from geo_patrol.play.telling import aim_tab, score_changes, score_sums
+from tests.support.positions import destroyed, guards
+from tests.support.strategies import arrange, small
 
 
 def test_a_lost_hva_is_named_with_its_points():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import OPEN_PRESETS
 
 from geo_patrol import Game, OrderError, load_config, play_match, preset_names
 from geo_patrol.envs.single import SoloGeoPatrol
@@ -28,6 +27,7 @@ from geo_patrol.play.text_game import (
     system_text,
     turn_text,
 )
+from tests.support.strategies import OPEN_PRESETS
 
 
 def later(preset, seed, phases):

@@ -1,7 +1,6 @@
 """What a game tells: engagements in beats and as cards."""
 
 import pytest
-from positions import shots
 
 from geo_patrol.game.notation import Order, Outcome, SatelliteId
 from geo_patrol.play.playback import (
@@ -16,6 +15,7 @@ from geo_patrol.play.playback import (
     phase_seconds,
 )
 from geo_patrol.play.telling import beats, cards
+from tests.support.positions import shots
 
 
 def alpha(number):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from positions import arranged
 
 from geo_patrol import Game, Order
 from geo_patrol.play.advice import hva_threat, loss_probability
+from tests.support.positions import arranged
 
 
 def attackers(threat):

@@ -1,10 +1,10 @@
 """Timelines and snapshots."""
 
 import pytest
-from positions import arranged, guards, played, shots
 
 from geo_patrol import Game, Order
 from geo_patrol.game.timeline import Snapshot, Timeline
+from tests.support.positions import arranged, guards, played, shots
 
 
 def test_a_timeline_keeps_copies_of_its_own():

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from replay_files import ENDINGS, read, read_tolerantly, short_game, short_lines, write_lines
 
 from geo_patrol import RecordingError, load_config
 from geo_patrol.replays import Disagreement, Recorder, ReplayReader, check, files, play, read_replay, write_replays
+from tests.support.replay_files import ENDINGS, read, read_tolerantly, short_game, short_lines, write_lines
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from replay_files import ENDINGS, record, short_game, write_lines
 
 from geo_patrol import ConfigError, RecordingError, geo_patrol_v0, load_config, play_match
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.replays import Recorder, ReplayReader, datasets, play
 from geo_patrol.replays.datasets import ReplayDataset, Samples, Transitions
+from tests.support.replay_files import ENDINGS, record, short_game, write_lines
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"

@@ -3,11 +3,11 @@
 import gzip
 
 import pytest
-from replay_files import short_lines
 
 from geo_patrol import RecordingError
 from geo_patrol.replays import ReplayReader
 from geo_patrol.replays.files import MAX_FAULTY_BYTES, zstd
+from tests.support.replay_files import short_lines
 
 LINES = short_lines()
 TEXT = b"".join(LINES)

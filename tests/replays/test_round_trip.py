@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from replay_files import ENDINGS, read, record
-from strategies import configs, seeds, small
 
 from geo_patrol import Game, OrderError, RecordingError, load_config, play_match, preset_names
 from geo_patrol.agents import basic
@@ -20,6 +18,8 @@ from geo_patrol.game.notation import read_reasons
 from geo_patrol.game.position import VISIBLE_FIELDS
 from geo_patrol.replays import Recorder, ReplayReader, check, play, read_replay, save_path, start, write_replays
 from geo_patrol.replays.summaries import table_rows
+from tests.support.replay_files import ENDINGS, read, record
+from tests.support.strategies import configs, seeds, small
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "data" / "reference_games.jsonl.gz"

@@ -4,7 +4,6 @@ import itertools
 import math
 
 import pytest
-from positions import arranged, everywhere
 
 from geo_patrol.base.board import ring_of
 from geo_patrol.config.schema import BoardConfig
@@ -12,6 +11,7 @@ from geo_patrol.drawing.shapes import Rect
 from geo_patrol.game.notation import SatelliteId
 from geo_patrol.scenes.layout import BoardGeometry, make_layout, sector_angle
 from geo_patrol.scenes.satellites import all_satellites, at_one_place, satellite_anchors, sector_anchors
+from tests.support.positions import arranged, everywhere
 
 BOARDS = [(1, 4), (1, 5), (1, 7), (4, 4), (2, 6), (1, 1), (1, 10)]
 

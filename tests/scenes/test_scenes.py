@@ -8,7 +8,6 @@ import sys
 from xml.etree import ElementTree as ET
 
 import pytest
-from positions import PICTURES, moves, shots, snapshot_of
 
 from geo_patrol import Game
 from geo_patrol.drawing.painter import paint_drawing
@@ -25,6 +24,7 @@ from geo_patrol.scenes.orders import cost_shapes, pending_order_shapes
 from geo_patrol.scenes.picture import picture
 from geo_patrol.scenes.satellites import Anchor, all_satellites, satellite_anchors
 from geo_patrol.web.records import SceneEncoder, game_record
+from tests.support.positions import PICTURES, moves, shots, snapshot_of
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from plain_solver import matrix_value
 
 from geo_patrol.solving.matrices import solve_matrix
+from tests.solving.plain_solver import matrix_value
 
 
 def random_matrix(rng):

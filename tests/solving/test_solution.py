@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain_solver import REWARDS, PlainSolver, equation_differences, plain_responses
 
 from geo_patrol import Game, load_config
 from geo_patrol.agents import make_agent
@@ -16,6 +15,7 @@ from geo_patrol.base.sides import SIDES
 from geo_patrol.evaluation import play_match
 from geo_patrol.evaluation.exploitability import ExactBoard
 from geo_patrol.solving import Limits, read_solution, solve, write_solution
+from tests.solving.plain_solver import REWARDS, PlainSolver, equation_differences, plain_responses
 
 CLOSE = {"goal_ring": 1, "outer_ring": 2, "inner_ring": 1}
 SMALL = {

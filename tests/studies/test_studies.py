@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from executors import InlineExecutor, LastFirstExecutor
 
 from geo_patrol import ConfigError, load_config, play_match, play_study, read_study
 from geo_patrol.config.toml_files import study_names
@@ -28,6 +27,7 @@ from geo_patrol.studies.report import study_page
 from geo_patrol.studies.study import estimate_study, load_plan
 from geo_patrol.studies.study_agents import StudyAgents
 from geo_patrol.studies.study_file import parse_study, read_study_file
+from tests.support.executors import InlineExecutor, LastFirstExecutor
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 

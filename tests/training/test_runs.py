@@ -5,12 +5,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
-from executors import InlineExecutor
 from rich.console import Console
 
 from geo_patrol.agents.policy import read_weights
 from geo_patrol.base.errors import ConfigError
 from geo_patrol.training import train_best_response, train_runs
+from tests.support.executors import InlineExecutor
 
 QUIET = Console(quiet=True)
 

@@ -18,7 +18,6 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from coroutines import run_coroutine
 from starlette.testclient import TestClient
 
 from geo_patrol.base.errors import GeoPatrolError
@@ -28,6 +27,7 @@ from geo_patrol.web import classes, local, requests, store
 from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.tables import NewTable, TableStore
+from tests.support.coroutines import run_coroutine
 
 TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
 

@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from coroutines import Loop
+
+from tests.support.coroutines import Loop
 
 pytest.importorskip("starlette")
 

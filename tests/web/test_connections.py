@@ -12,7 +12,6 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 import uvicorn
-from coroutines import run_coroutine
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
@@ -21,6 +20,7 @@ from geo_patrol.web import connections, local
 from geo_patrol.web.app import Server
 from geo_patrol.web.connections import CONTROL_FRAMES, STALLED_SECONDS, WatchedHttp, WatchedWebSocket
 from geo_patrol.web.tables import TableStore
+from tests.support.coroutines import run_coroutine
 
 
 async def no_application(_scope, _receive, _send):

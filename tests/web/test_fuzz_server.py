@@ -11,13 +11,13 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz_server.py"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the server as Linux tells it")
 def test_damaged_messages_and_requests_disturb_no_game():
-    command = [sys.executable, str(SCRIPT), "--messages", "150", "--seed", "1", "--max-wait", "10"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    command = [sys.executable, "-m", "scripts.fuzz_server", "--messages", "150", "--seed", "1", "--max-wait", "10"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
     games, phases, refused = re.search(
         r"requests, (\d+) games; (\d+) phases.*'bad_message': (\d+)", result.stdout

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 import pytest
-from positions import elsewhere
 
 from geo_patrol.game.notation import Order
 from geo_patrol.play.text_game import prompt_text
+from tests.support.positions import elsewhere
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")

@@ -27,8 +27,10 @@ VALID = [
 
 
 def test_the_document_has_the_current_schemas_presets_and_agents():
-    script = [sys.executable, str(ROOT / "scripts" / "write_protocol.py"), "--check"]
-    assert subprocess.run(script, check=False, timeout=120).returncode == 0, "python scripts/write_protocol.py"
+    script = [sys.executable, "-m", "scripts.write_protocol", "--check"]
+    assert subprocess.run(script, cwd=ROOT, check=False, timeout=120).returncode == 0, (
+        "python -m scripts.write_protocol"
+    )
 
 
 def test_the_example_of_the_document_has_the_fields_of_its_messages():

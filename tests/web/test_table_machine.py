@@ -11,7 +11,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from coroutines import Loop
+
+from tests.support.coroutines import Loop
 
 pytest.importorskip("starlette")
 

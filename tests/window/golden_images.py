@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pygame
-from positions import PICTURES, guards, snapshot_of
 
 from geo_patrol.window.picture import Picture
 from geo_patrol.window.watch import WatchWindow
+from tests.support.positions import PICTURES, guards, snapshot_of
 
 FOLDER = Path(__file__).parent / "golden"
 LARGEST = 2000

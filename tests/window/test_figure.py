@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
-from strategies import games, play_on
 
 from geo_patrol import Game, load_config
 from geo_patrol.base.errors import MissingPackageError
@@ -16,6 +15,7 @@ from geo_patrol.drawing.shapes import Box, Circle, Text
 from geo_patrol.scenes import figure, svg, theme
 from geo_patrol.scenes.paper import SIZE, caption, geometry_of, satellite_shapes
 from geo_patrol.scenes.satellites import all_satellites, satellite_anchors
+from tests.support.strategies import games, play_on
 
 SVG = "{http://www.w3.org/2000/svg}"
 

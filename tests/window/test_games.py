@@ -2,12 +2,12 @@
 
 import pygame
 import pytest
-from test_windows import click, press
 
 from geo_patrol import play_match
 from geo_patrol.replays import ReplayReader
 from geo_patrol.replays.files import GameList
 from geo_patrol.window.games import GamesWindow
+from tests.window.test_windows import click, press
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from golden_images import FOLDER
-from positions import guards
 
 from geo_patrol.flight import Flight
 from geo_patrol.scenes.picture import picture_svg
+from tests.support.positions import guards
+from tests.window.golden_images import FOLDER
 
 FLIGHT = ["launch D13", *["coast"] * 5, "engines down-right", *["coast"] * 6, "engines down", "coast"]
 PICTURES = {

@@ -2,8 +2,6 @@
 
 import pygame
 import pytest
-from positions import guards
-from test_windows import click, press, pump
 
 from geo_patrol import Game
 from geo_patrol.drawing.shapes import Text
@@ -11,6 +9,8 @@ from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.play.telling import aim_tab, costs_tab
 from geo_patrol.scenes.pages import Page, lay_out_page, page_shapes
 from geo_patrol.window.watch import WatchWindow
+from tests.support.positions import guards
+from tests.window.test_windows import click, press, pump
 
 SIZES = [(480, 360), (400, 724), (1280, 720), (1920, 1080)]
 

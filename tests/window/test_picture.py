@@ -5,8 +5,6 @@ import itertools
 import numpy as np
 import pygame
 import pytest
-from golden_images import NAMES, TOLERANCE, difference, draw, load
-from positions import arranged, collisions, crowd, destroyed, guards, moves, played, shots
 
 from geo_patrol import Game, preset_names
 from geo_patrol.drawing import painter
@@ -18,6 +16,8 @@ from geo_patrol.scenes.layout import make_layout
 from geo_patrol.scenes.satellites import Motion, full_fuel
 from geo_patrol.window.picture import Picture
 from geo_patrol.window.watch import WatchWindow
+from tests.support.positions import arranged, collisions, crowd, destroyed, guards, moves, played, shots
+from tests.window.golden_images import NAMES, TOLERANCE, difference, draw, load
 
 
 @pytest.mark.parametrize("name", NAMES)

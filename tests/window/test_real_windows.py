@@ -15,9 +15,6 @@ pytestmark = pytest.mark.skipif(
     not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="Xvfb and xdotool are not installed"
 )
 
-TESTS = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-"""Where the scripts find the positions of the tests."""
-
 
 @pytest.fixture(scope="module")
 def screen():
@@ -118,7 +115,7 @@ def test_a_window_closed_in_the_middle_ends_it(screen):
         assert end_of(process) == (0, "", "")
 
 
-SLEEPS = f"{Path(__file__).parents[1] / 'agents' / 'own_agents.py'}:Sleeps"
+SLEEPS = f"{Path(__file__).parents[1] / 'support' / 'own_agents.py'}:Sleeps"
 
 
 def test_closing_the_window_does_not_wait_for_an_agent(screen):

@@ -4,10 +4,10 @@ import json
 from functools import cache
 
 import numpy as np
-from strategies import random_orders, small
 
 from geo_patrol import Game, RecordingError
 from geo_patrol.replays import Recorder, ReplayReader
+from tests.support.strategies import random_orders, small
 
 ENDINGS = ("jsonl", "jsonl.gz", "jsonl.zst")
 
