@@ -111,8 +111,13 @@ $(CLUSTER)/installed: pyproject.toml
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
 	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
 
-policy: $(TRAINING)/installed  ## train the policy of the package anew: seventeen hours on one thread
-	$(TRAINING)/bin/python -m research.train_policy --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors
+# With DEVICE=cuda, networks and games are on a GPU; SCALE is of the minutes that each stage takes.
+DEVICE ?= cpu
+SCALE ?= 1
+POLICY := $(if $(filter cuda,$(DEVICE)),$(CUDA),$(TRAINING))
+policy: $(POLICY)/installed  ## train the policy of the package anew: seventeen hours on one thread; DEVICE=cuda SCALE=0.1 on a GPU
+	$(POLICY)/bin/python -m research.train_policy --out runs/policy --policy src/geo_patrol/agents/data/base.safetensors \
+		--device $(DEVICE) --scale $(SCALE)
 
 $(VENV)/docs/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)/docs

@@ -59,6 +59,8 @@ OTHER_SCRIPT = "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,tempe
 """A variant of ``scripted`` that plays otherwise."""
 ON_CASES = ("scripted", "raider", "mixed")
 """Scripts that are hard to beat on the cases."""
+GPU_ENVS = 32
+"""How many times as many environments a training has on a GPU, which smaller batches leave idle."""
 STEADY: Mapping[str, Any] = {"ent_coef": 0.01, "anneal_ent_coef": False, "score_coef": 0.3}
 """Settings of the leagues on several presets and on single cases."""
 
@@ -72,12 +74,14 @@ class Recipe:
         scale: of all budgets and evaluations; 1 for the weights of the package.
         population_size: policies of the population, those with which it begins included.
         cases: presets for which policies of their own are trained.
+        device: "cpu"; or "cuda", where the games are, too, ``GPU_ENVS`` times as many in each stage.
     """
 
     out: Path
     scale: float = 1.0
     population_size: int = 12
     cases: tuple[str, ...] = SPECIALISTS
+    device: str = "cpu"
 
     def run(self) -> Path:
         """Train all stages, and return the file of the last policy."""
@@ -138,15 +142,13 @@ class Recipe:
 
     def respond(self, stage: str, preset: str, policy: Path, begin: Path | None, minutes: float = 10) -> Path:
         """Train a response to a policy on a preset, or continue, and return its file."""
-        config = TrainingConfig(
-            out=self.out / stage,
+        config = self.settings(
+            stage,
             minutes=minutes * self.scale,
             initial_policy=None if begin is None else str(begin),
             config=(preset,),
             eval_config=preset,
             num_evaluations=1,
-            eval_games=self.games(200),
-            device="cpu",
         )
         train_best_response(f"policy:{policy}", config)
         return config.out / "policy.safetensors"
@@ -228,20 +230,17 @@ class Recipe:
         board = ExactBoard(load_config("duel"))
         files = []
         for seed in SEEDS:
-            out = self.out / f"duel{seed}"
-            config = configure(
+            config = self.settings(
+                f"duel{seed}",
                 "mmd",
-                out=out,
                 config=("duel",),
                 eval_config="duel",
                 total_timesteps=round(2_000_000 * self.scale),
                 num_envs=64,
                 seed=seed,
-                eval_games=self.games(200),
-                device="cpu",
             )
             train(config)
-            files.append(out / "policy.safetensors")
+            files.append(config.out / "policy.safetensors")
         return min(files, key=lambda file: board.exploitability(PolicyAgent(file))["outcome"].mean)
 
     def train_on_skirmish(self, begin: Path) -> Path:
@@ -312,13 +311,8 @@ class Recipe:
 
     def train_population(self, begin: tuple[Path, ...], scripts: tuple[str, ...]) -> tuple[Path, ...]:
         """Train responses to the equilibrium of all policies so far, and return those that are left in the last one."""
-        config = TrainingConfig(
-            out=self.out / "population",
-            minutes=5 * self.scale,
-            opponents=(*SCRIPTS, *scripts),
-            ent_coef=0.01,
-            num_evaluations=1,
-            eval_games=self.games(200),
+        config = self.settings(
+            "population", minutes=5 * self.scale, opponents=(*SCRIPTS, *scripts), ent_coef=0.01, num_evaluations=1
         )
         names = [str(file) for file in begin]
         meta_game = train_population(config, names, size=self.population_size, games=self.games(400))
@@ -339,10 +333,15 @@ class Recipe:
 
     def train(self, stage: str, minutes: float, config: tuple[str, ...] = ("geo_patrol",), **settings: Any) -> Path:
         """Train in the folder of a stage, or continue there, and return the file of the policy."""
-        settings = {"opponents": SCRIPTED_OPPONENTS, "num_evaluations": 5, "eval_games": self.games(200)} | settings
-        out = self.out / stage
-        train(TrainingConfig(out=out, minutes=minutes * self.scale, config=config, device="cpu", **settings))
-        return out / "policy.safetensors"
+        settings = {"opponents": SCRIPTED_OPPONENTS, "num_evaluations": 5} | settings
+        made = self.settings(stage, minutes=minutes * self.scale, config=config, **settings)
+        train(made)
+        return made.out / "policy.safetensors"
+
+    def settings(self, stage: str, method: str = "league", **settings: Any) -> TrainingConfig:
+        """Make the settings of a training in the folder of a stage."""
+        made = configure(method, out=self.out / stage, device=self.device, eval_games=self.games(200), **settings)
+        return made.replace(num_envs=GPU_ENVS * made.num_envs) if self.device == "cuda" else made
 
     def average(self, stage: str, before: Path, after: Path, weight: float) -> Path:
         """Interpolate between the policies before and after a stage, and return the file of the average."""
@@ -387,8 +386,10 @@ def main() -> None:
     parser.add_argument(
         "--cases", nargs="+", default=SPECIALISTS, help="presets with a policy of their own (case1 to case3, case5)"
     )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default=Recipe.device, help="of networks and games (cpu)")
     arguments = parser.parse_args()
-    last = Recipe(arguments.out, arguments.scale, arguments.population_size, tuple(arguments.cases)).run()
+    cases = tuple(arguments.cases)
+    last = Recipe(arguments.out, arguments.scale, arguments.population_size, cases, arguments.device).run()
     if arguments.policy is not None:
         shutil.copyfile(last, arguments.policy)
 

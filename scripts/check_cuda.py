@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,8 @@ from fuzz import random_config
 from benchmarks.documents import DOCS, markdown_table, with_blocks
 from benchmarks.machine import machine_name
 from geo_patrol import Game, GameConfig, load_config, make_vec
-from geo_patrol.config.presets import preset_names
+from geo_patrol.config.toml_files import preset_names
 from geo_patrol.engine import cuda as kernels
-from geo_patrol.game.cuda import CudaGames
 
 FILE = ROOT / "benchmarks" / "cuda.json"
 SIZES = tuple(1 << power for power in range(10, 21, 2))
@@ -115,28 +115,29 @@ def compare(config: GameConfig, num_games: int, phases: int, seed: int) -> str |
     return None
 
 
-def check_equality(*, small: bool) -> Results:
-    """Compare random phases of every preset and of random boards with a processor's, field by field."""
+def check_equality(*, small: bool, phases: int, boards: int | None) -> Results:
+    """Compare random phases of every preset and of random boards with a processor's, field by field.
+
+    Args:
+        small: whether to play two presets and two boards for a moment.
+        phases: of each preset, half of them in each encoding.
+        boards: how many random boards; None for as many as 90 seconds allow.
+    """
     rng = np.random.default_rng(0)
-    boards = 2 if small else 1000
-    num_games, phases, on_boards = (2, 3, 2) if small else (256, 128, 8)
+    num_games, on_boards = (2, 3) if small else (1024, 8)
+    each = 3 if small else -(-phases // (2 * num_games))
     differences, played = {}, 0
     names = preset_names()[:2] if small else preset_names()
     for name in names:
-        config = load_config(name)
-        differences[name] = compare(config, num_games, phases, 1)
-        played += 2 * num_games * phases
+        differences[name] = compare(load_config(name), num_games, each, 1)
+        played += 2 * num_games * each
     started, compared = time.perf_counter(), 0
-    for board in range(boards):
-        if (
-            time.perf_counter() - started > _SECONDS_FOR_BOARDS
-        ):  # every other number of rings compiles kernels of its own
-            break
-        found = compare(random_config(rng), 4, on_boards, board)
+    limit = 2 if small else boards or 1000
+    # Every other number of rings compiles kernels of its own.
+    while compared < limit and (boards is not None or time.perf_counter() - started < _SECONDS_FOR_BOARDS):
+        differences[f"board {compared}"] = compare(random_config(rng), 4, on_boards, compared)
         compared += 1
         played += 2 * 4 * on_boards
-        if found:
-            differences[f"board {board}"] = found
     wrong = {name: where for name, where in differences.items() if where}
     return {"presets": len(names), "boards": compared, "phases": played, "differences": wrong}
 
@@ -170,7 +171,7 @@ def measure_speed(*, small: bool) -> Results:
 def measure_playouts(*, small: bool) -> Results:
     """Measure random play-outs from one position to the end, copies and streams made on the device."""
     num_games = 2 if small else 262_144
-    games = CudaGames(Game("geo_patrol", seed=0).repeat(num_games))
+    games = Game("geo_patrol", seed=0).repeat(num_games).to("cuda")
     limit = 4 if small else None
     synchronize()
     speed = steps_per_second(lambda: games.copy().play_randomly(limit), num_games, 0.1 if small else 6.0)
@@ -259,7 +260,7 @@ def measure_training(*, small: bool) -> Results:
 
 
 PARTS: dict[str, Callable[..., Results]] = {
-    "equal": check_equality,
+    "equal": check_equality,  # the only one with other arguments than "small"
     "speed": measure_speed,
     "playouts": measure_playouts,
     "peers": measure_peers,
@@ -316,7 +317,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--small", action="store_true", help="tiny sizes, to check the script itself")
     parser.add_argument("--publish", action="store_true", help="write the table of docs/train/gpu.md")
+    parser.add_argument("--phases", type=int, default=250_000, help="random phases of each preset to compare (250000)")
+    parser.add_argument("--boards", type=int, help="random boards to compare (as many as 90 seconds allow)")
     arguments = parser.parse_args()
+    equal = partial(check_equality, phases=arguments.phases, boards=arguments.boards)
     results: Results = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}
     if arguments.publish:
         publish(results)
@@ -328,7 +332,7 @@ def main() -> None:
     for name in arguments.parts or PARTS:
         started = time.perf_counter()
         try:
-            found = PARTS[name](small=arguments.small)
+            found = (equal if name == "equal" else PARTS[name])(small=arguments.small)
         except Exception as error:
             traceback.print_exc()
             found = {"error": f"{type(error).__name__}: {error}"}

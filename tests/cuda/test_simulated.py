@@ -3,6 +3,7 @@
 ``make test-cuda`` sets the variables of the environment that turn it on.
 """
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,14 @@ pytest.importorskip("numba_cuda")
 torch = pytest.importorskip("torch")
 
 # ruff: noqa: E402 - after the packages that they need
-from geo_patrol import Games, Observation, Reward, load_config, make_vec
+from geo_patrol import Game, Games, Observation, Reward, load_config, make_vec, preset_names
 from geo_patrol.base.errors import AgentError
 from geo_patrol.engine import cuda as kernels
-from geo_patrol.game.cuda import CudaError, CudaGames, find_device
+from geo_patrol.game.cuda import CudaError, find_device
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+PLAYTHROUGHS = runpy.run_path(str(ROOT / "scripts" / "write_playthroughs.py"))
+EXAMPLES = ROOT / "examples"
 SAMPLED = EXAMPLES / "random_scenarios.toml"
 COSTS = load_config("case1", {"alpha.costs.prograde": {"choices": [1, 9]}})
 UNEQUAL = load_config("case1", {"mirror": False, "alpha.costs.prograde": 9, "bravo.costs.radial_out": 1})
@@ -63,7 +66,7 @@ def assert_equal(expected, found, where=""):
 @CONFIGS
 def test_games(config):
     games = Games(config, 4, seed=3)
-    on_device = CudaGames(games)
+    on_device = games.to("cuda")
     for _ in range(6):
         actions = games.sample_actions()
         assert_equal(actions, on_device.sample_actions())
@@ -78,12 +81,29 @@ def test_games(config):
 
 
 @needs_device
+@pytest.mark.parametrize("preset", preset_names())
+def test_golden_playthroughs(preset):
+    golden = (ROOT / "tests" / "golden" / f"{preset}.txt").read_text(encoding="utf-8").split("\n\n")[1:]
+    game, rng = Game(preset, seed=PLAYTHROUGHS["SEED"]), np.random.default_rng(PLAYTHROUGHS["SEED"])
+    games = game.repeat(1, same_chance=True).to("cuda")
+    for recorded in golden:
+        found = [PLAYTHROUGHS["heading_text"](game), *PLAYTHROUGHS["position_lines"](game)]
+        assert recorded.split("\n")[: len(found)] == found
+        if not game.is_over:
+            orders = PLAYTHROUGHS["choose_orders"](game, rng)
+            games.step(torch.as_tensor(orders[None], device=games.device))
+            game = games.to("cpu")[0]
+
+
+@needs_device
 @CONFIGS
 def test_play_outs_of_copies(config):
     games = Games(config, 3, seed=5)
-    first = CudaGames(games).copy()
+    first = games.to("cuda").copy()
+    assert first.to("cuda") is first
+    assert games.to("cpu") is games
     assert_same_games(games.copy().play_randomly(5), first.play_randomly(5).to("cpu"))
-    assert_same_games(games.reseed(8).copy().play_randomly(), CudaGames(games).reseed(8).play_randomly().to("cpu"))
+    assert_same_games(games.reseed(8).copy().play_randomly(), games.to("cuda").reseed(8).play_randomly().to("cpu"))
 
 
 @needs_device

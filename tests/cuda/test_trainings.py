@@ -4,6 +4,7 @@ import functools
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("numba_cuda")
@@ -12,8 +13,11 @@ torch = pytest.importorskip("torch")
 # ruff: noqa: E402 - after the packages that it needs
 from rich.console import Console
 
+from geo_patrol import load_config
+from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.engine import cuda as kernels
 from geo_patrol.training import TrainingConfig, league, train
+from geo_patrol.training.selfplay import Trainer
 
 if not kernels.IS_SIMULATED:
     pytest.skip("needs NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1", allow_module_level=True)
@@ -49,6 +53,27 @@ def test_a_league(monkeypatch, tmp_path):
         monkeypatch.setattr(league, "make_vec", functools.partial(make_on_device, league.make_vec))
     weights = [(tmp_path / name / "policy.safetensors").read_bytes() for name in ("one", "two")]
     assert weights[0] == weights[1]
+
+
+def test_policies_of_files_are_opponents_of_a_league(monkeypatch, tmp_path):
+    monkeypatch.setattr(league, "make_vec", functools.partial(make_on_device, league.make_vec))
+    monkeypatch.setattr(league, "has_games_on", lambda _: True)
+    settings = {
+        "num_envs": 4,
+        "num_steps": 4,
+        "self_play_fraction": 0,
+        "num_past_policies": 0,
+        "config": ("duel", "case1"),
+    }
+    config = TrainingConfig(out=tmp_path, opponents=("policy:base",), num_minibatches=2, device="cpu", **settings)
+    trainer = Trainer(config, Console(quiet=True))
+    for made, preset in zip(trainer.state.leagues, config.config, strict=True):
+        ((agent, _),) = made.sample_mixture()
+        expected = PolicyAgent("base").weights_for([load_config(preset)])
+        assert all(np.array_equal(weights, expected[name]) for name, weights in agent.network.weights().items())
+    for _ in range(16):
+        trainer.iterate()
+    assert all(len(made.results["policy:base"]) > 0 for made in trainer.state.leagues)
 
 
 def make_on_device(make, *arguments, **options):

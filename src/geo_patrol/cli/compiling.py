@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from geo_patrol.agents.basic import RandomAgent
 from geo_patrol.agents.solved import SolvedAgent
 from geo_patrol.config.presets import load_config
+from geo_patrol.config.toml_files import preset_names
 from geo_patrol.envs.make import make_vec
 from geo_patrol.envs.parallel import ParallelGeoPatrol
 from geo_patrol.evaluation.campaign import warm_up
@@ -106,11 +108,17 @@ def _compile_solver() -> None:
 
 def _compile_for_gpu() -> None:
     ranges = {"alpha.patrols.fuel": {"low": 50, "high": 100}}
-    for config, overrides in (("geo_patrol", {}), ("geo_patrol_hidden", {}), ("geo_patrol", ranges)):
-        opponents = {"scripted": 1.0, "raider": 1.0}
-        envs = make_vec(config, 2, overrides=overrides, opponent=opponents, autoreset="same_step", device="cuda")
-        envs.reset(seed=0)
-        envs.step(envs.sample_actions())
+    sampled = [("geo_patrol", ranges), ("geo_patrol_hidden", ranges)]
+    for config, overrides in [*((name, {}) for name in preset_names()), *sampled]:
+        _step_on_gpu(config, overrides=overrides, opponent={"scripted": 1.0, "raider": 1.0})
+    for observation in ("onehot", "tokens"):
+        _step_on_gpu("geo_patrol", agents="satellites", view="own", observation=observation)
+
+
+def _step_on_gpu(config: str, **options: Any) -> None:
+    envs = make_vec(config, 2, autoreset="same_step", device="cuda", **options)
+    envs.reset(seed=0)
+    envs.step(envs.sample_actions())
 
 
 _PIECES: dict[str, Callable[[], None]] = {

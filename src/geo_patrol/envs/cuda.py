@@ -441,19 +441,7 @@ class CudaVectorGeoPatrol(VectorEnv[Any, torch.Tensor, torch.Tensor]):
 
 
 class CudaVectorSatellites(CudaVectorGeoPatrol):
-    """Satellites as agents on a GPU: ``VectorSatellites`` with the differences of ``CudaVectorGeoPatrol``.
-
-    Args:
-        config: as in ``VectorSatellites``.
-        num_games: how many games.
-        device: "cuda" or "cuda:1".
-        **options: as in ``VectorSatellites``, without those that ``CudaVectorGeoPatrol`` does not take.
-
-    Raises:
-        CudaError: there is no such device.
-        ConfigError: the configuration is invalid.
-        ValueError: another argument is invalid.
-    """
+    """Satellites as agents on a GPU: ``VectorSatellites``, with its options and with the differences of ``CudaVectorGeoPatrol``."""
 
     _new_host = VectorSatellites
 

@@ -1,11 +1,11 @@
 """Games on a GPU: the arrays of ``Games`` in its memory, and the kernels that play them. Needs the extra ``[cuda]``.
 
-``CudaGames(games)`` makes them of games on the processor. All arrays that methods take and return are PyTorch tensors on the device.
+``Games.to("cuda")`` makes them of games on the processor. All arrays that methods take and return are PyTorch tensors on the device.
 """
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, overload
 
 import numpy as np
 import torch
@@ -247,14 +247,16 @@ class CudaGames:
     def __len__(self) -> int:
         return len(self._running)
 
-    def to(self, device: str = "cpu") -> Games:
-        """Return the games on the host, with their random streams.
+    @overload
+    def to(self, device: Literal["cpu"] = "cpu") -> Games: ...
 
-        Raises:
-            ValueError: the device is another one than "cpu".
-        """
+    @overload
+    def to(self, device: str) -> "Games | CudaGames": ...
+
+    def to(self, device: str = "cpu") -> "Games | CudaGames":
+        """Return copies of the games on another device, with their random streams, see ``Games.to``."""
         if device != "cpu":
-            raise ValueError(f'device must be "cpu", got {show(device)}')
+            return self if find_device(device) == self.device else self.to("cpu").to(device)
         games = self._host.copy()
         for part, records in zip(games.state, (self.games, self.rules, self.choices), strict=True):
             part[:] = records.download()

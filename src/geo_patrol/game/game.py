@@ -8,14 +8,14 @@ import functools
 import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geo_patrol.base.arguments import check_count, check_limit, fresh_seed, read_seeds
 from geo_patrol.base.board import adjacent_sectors, are_adjacent, ring_of
-from geo_patrol.base.errors import OrderError, RecordingError, counted, show, suggest
+from geo_patrol.base.errors import OrderError, RecordingError, counted, optional_import, show, suggest
 from geo_patrol.base.jit import resolve
 from geo_patrol.base.sides import SIDES, Side, enemy_of
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config, read_saved_config
@@ -40,6 +40,9 @@ from geo_patrol.game.position import (
     check_saved,
 )
 from geo_patrol.game.text import outcomes_text, position_text
+
+if TYPE_CHECKING:
+    from geo_patrol.game.cuda import CudaGames
 
 MAX_GAMES = 1 << 20
 
@@ -502,6 +505,32 @@ class Games:
         if len(sight.beliefs) > 0:
             sight = state.Sight(state.copy_records(sight.beliefs), state.copy_records(sight.sightings))
         return self._twin(state.State(state.copy_records(games), self._own(rules), state.copy_records(choices)), sight)
+
+    @overload
+    def to(self, device: Literal["cpu"]) -> "Games": ...
+
+    @overload
+    def to(self, device: Literal["cuda"]) -> "CudaGames": ...
+
+    @overload
+    def to(self, device: str) -> "Games | CudaGames": ...
+
+    def to(self, device: str) -> "Games | CudaGames":
+        """Return copies of the games on a GPU, with the same random streams; for "cpu" the games themselves.
+
+        Args:
+            device: "cpu", or "cuda" or "cuda:1" for ``CudaGames``, whose arrays are tensors on a GPU.
+
+        Raises:
+            CudaError: there is no such device.
+            MissingPackageError: the extra ``[cuda]`` is not installed.
+            ValueError: the device is of another kind.
+        """
+        if device == "cpu":
+            return self
+        with optional_import("cuda"):
+            from geo_patrol.game.cuda import CudaGames  # noqa: PLC0415 - needs the extra
+        return CudaGames(self, device)
 
     def seen_by(self, side: int) -> "Games":
         """Return the positions as a side knows them, to show them to a player, or to plan with.

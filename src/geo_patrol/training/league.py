@@ -16,13 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from geo_patrol.agents.protocol import agent_name
+from geo_patrol.agents.policy import PolicyAgent
+from geo_patrol.agents.protocol import Agent, agent_name
+from geo_patrol.agents.registry import make_agent
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import NUM_SIDES
 from geo_patrol.envs.make import make_vec
 from geo_patrol.training.config import TrainingConfig
-from geo_patrol.training.network import TrainingAgent
+from geo_patrol.training.network import PolicyNetwork, TrainingAgent
 
 Policy = TypeVar("Policy")
 """What a league holds of a past policy: an agent, or weights that another process makes one of."""
@@ -108,8 +110,7 @@ class TrainingEnvs:
         self, config: TrainingConfig, leagues: Sequence[League[TrainingAgent]], seed: int, device: torch.device
     ) -> None:
         self.score_coef, self.seconds = config.score_coef, 0.0
-        has_games = device.type == "cuda" and importlib.util.find_spec("numba_cuda") is not None
-        self.envs, self._leagues = _make_envs(config, leagues, str(device) if has_games else "cpu")
+        self.envs, self._leagues = _make_envs(config, leagues, str(device) if has_games_on(device) else "cpu")
         self._finished: list[list[Tensor]] = [[] for _ in self.envs]
         bounds = np.cumsum([0, *(env.num_envs for env in self.envs)])
         self._rows = [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
@@ -161,10 +162,27 @@ class TrainingEnvs:
                 env.set_opponents(league.sample_mixture())
 
 
-def make_leagues(config: TrainingConfig, rng: np.random.Generator) -> list[League[TrainingAgent]]:
+def has_games_on(device: torch.device) -> bool:
+    """Return whether the games of a training are on this device too: a GPU, with the extra ``[cuda]``."""
+    return device.type == "cuda" and importlib.util.find_spec("numba_cuda") is not None
+
+
+def make_leagues(config: TrainingConfig, rng: np.random.Generator, device: torch.device) -> list[League[TrainingAgent]]:
     """Return a league with the opponents of a training for each of its configurations."""
-    opponents = [*config.opponents, *config.extra_opponents]
-    return [League(opponents, rng, config.opponent_weights) for _ in _share_envs(config)]
+    opponents: list[str | Agent] = [*config.opponents, *config.extra_opponents]
+    leagues = []
+    for game_config, _ in _share_envs(config):
+        able = [_as_network(each, game_config, device) for each in opponents] if has_games_on(device) else opponents
+        leagues.append(League[TrainingAgent](able, rng, config.opponent_weights))
+    return leagues
+
+
+def _as_network(opponent: str | Agent, config: GameConfig, device: torch.device) -> str | Agent:
+    """Return a policy as its network on a device, where it plays games of a configuration; other agents as they are."""
+    agent = make_agent(opponent) if isinstance(opponent, str) else opponent
+    if not isinstance(agent, PolicyAgent) or agent.greedy:
+        return opponent
+    return TrainingAgent(PolicyNetwork(agent.weights_for([config])).to(device), agent_name(opponent))
 
 
 def _share_envs(config: TrainingConfig) -> list[tuple[GameConfig, int]]:

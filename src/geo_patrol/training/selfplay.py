@@ -131,7 +131,7 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5, fused=has_fused)
     average = deepcopy(network)
     magnet = average if config.magnet_interval is None else deepcopy(network)
-    return TrainingState(network, optimizer, make_leagues(config, rng), average, magnet)
+    return TrainingState(network, optimizer, make_leagues(config, rng, device), average, magnet)
 
 
 def save(state: TrainingState, config: TrainingConfig) -> None:
