@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -27,7 +28,9 @@ from geo_patrol.flight import Flight, load_mission, mission_names
 from geo_patrol.flight.pictures.sheets import handout
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes.sheets import game_sheets
+from geo_patrol.web.protocol import schemas
 from geo_patrol.web.replay_page import replay_page
+from geo_patrol.web.requests import agent_choices, game_choices
 
 STATIC = Path(__file__).parent / "_static" / "generated"
 GENERATED = Path(__file__).parent / "reference" / "generated"
@@ -79,7 +82,7 @@ def connect(sphinx: Any) -> None:
 def write_pages() -> None:
     """Write all pages, and leave those alone that have not changed: Sphinx would read them again."""
     pages = {**api_pages(), **preset_pages(), **environment_pages(), **command_pages(), **mission_pages()}
-    pages |= {**printed_sheets(), "citing.md": citation()}
+    pages |= {**printed_sheets(), "citing.md": citation(), "schemas.md": message_schemas()}
     files = {GENERATED / name: text for name, text in pages.items()} | {STATIC / "match.html": recorded_match()}
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,6 +220,21 @@ def printed_sheets() -> dict[str, str]:
     """Return some of the sheets that ``geo-patrol print`` makes."""
     sheets = game_sheets(Game("king_of_the_hill", seed=0)) | {"handout": handout(load_mission("sample"))}
     return {f"sheets/{name}.svg": svg_text(sheets[name], title=name) for name in ("board", "rules", "handout")}
+
+
+def message_schemas() -> str:
+    """Return the page of what messages of the server may contain: presets, agents, JSON schemas."""
+    games = [(name, title) for name, title, _ in game_choices()]
+    agents = [(name, text.removeprefix(f"{name}: ")) for name, _, text in agent_choices(())]
+    tables = "".join(
+        f"## {heading}\n\n| | |\n|---|---|\n{''.join(f'| `{name}` | {text} |{chr(10)}' for name, text in rows)}\n"
+        for heading, rows in (("Presets", games), ("Agents", agents))
+    )
+    return (
+        f"# Schemas of the protocol\n\nWhat messages of [the protocol](../protocol.md) may contain. `ClientMessage` is any message "
+        "to the server, `ServerMessage` any message from it; `TableList` and `TableState` are answers to `GET` requests.\n\n"
+        f"{tables}## JSON schemas\n\n```json\n{json.dumps(schemas(), indent=1)}\n```\n"
+    )
 
 
 def citation() -> str:
