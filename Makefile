@@ -188,7 +188,7 @@ test-dependencies:  ## run the tests with the lowest or the newest versions of a
 	$(VENV)/$(RESOLUTION)/bin/uv pip install --quiet --python $(VENV)/$(RESOLUTION)/bin/python --resolution $(RESOLUTION) -e ".[dev]"
 	$(VENV)/$(RESOLUTION)/bin/python -m pytest
 
-release-check: $(VENV)/dev  ## check that a version can be released, and build it: TAG=v0.2.0
+release-check: $(VENV)/dev  ## check that a version can be released, and build it: TAG=v0.1.0
 	$(RUN) pip install --quiet --disable-pip-version-check twine
 	$(RUN) scripts.check_release $(TAG)
 	$(RUN) scripts.test_wheel

@@ -54,7 +54,7 @@ FOUND = (
     "scripted:home_share=0.124,defenders_per_raider=0.147,haste=1.427,threshold=0.681,trust=0.175,premium=67.709,"
     "dodge=1.095,lead=0.762,foresight=0.691,temperature=7.171,ending=11.07,danger=2.538"
 )
-"""The best script of a search against the weights of 0.1.0."""
+"""The best script of a search against an earlier policy."""
 OTHER_SCRIPT = "scripted:home_share=0.5,dodge=0.9,lead=0.95,foresight=0.75,temperature=6,ending=16"
 """A variant of ``scripted`` that plays otherwise."""
 ON_CASES = ("scripted", "raider", "mixed")

@@ -1,4 +1,4 @@
-"""Check that a version is ready to be released, and build it: ``make release-check TAG=v0.2.0``.
+"""Check that a version is ready to be released, and build it: ``make release-check TAG=v0.1.0``.
 
 The distributions are left in ``dist/``. Every fault is listed; the exit status is 1 if there is one.
 """
@@ -44,7 +44,7 @@ def check_version(tag: str) -> list[str]:
     if tag != f"v{__version__}":
         faults.append(f"the tag is {tag}, the package's version {__version__} (src/geo_patrol/base/versions.py)")
     if not re.fullmatch(r"\d+\.\d+\.\d+", __version__):
-        faults.append(f"{__version__} is not a version to release: it needs three numbers, such as 0.2.0")
+        faults.append(f"{__version__} is not a version to release: it needs three numbers, such as 0.1.0")
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = re.search(r"^## (\S+) \((.*)\)$", changes, re.MULTILINE)
     if heading is None or heading[1] != __version__ or not _is_date(heading[2]):
@@ -97,7 +97,7 @@ def _check_names(distribution: str, names: list[str], needed: tuple[str, ...]) -
 def main() -> None:
     """Check everything, and list the faults."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tag", help="the tag of the release, such as v0.2.0")
+    parser.add_argument("tag", help="the tag of the release, such as v0.1.0")
     faults = [*check_version(parser.parse_args().tag), *check_tree(), *build()]
     for fault in faults:
         print(f"- {fault}")

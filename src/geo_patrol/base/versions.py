@@ -2,7 +2,7 @@
 
 import platform
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.1.0"
 
 
 def versions() -> dict[str, str]:
