@@ -374,7 +374,7 @@ class Motion:
         outcomes = () if phase is None else phase.outcomes
         if phase is not None:
             self.beats = ((),) if phase.name == "movement" else beats(outcomes)
-        intercepted = intercepted_attacks(outcomes)
+        self._lengths, intercepted = beat_seconds(outcomes), intercepted_attacks(outcomes)
         self.aims = tuple(
             next((intercepted.get(one.actor, one.target) for one in beat if is_decisive(one, intercepted)), None)
             for beat in self.beats
@@ -466,7 +466,7 @@ class Motion:
         if phase.name == "movement":
             movement = _smooth_step(progress)
             return Clock(0, movement=movement, roll=float(movement >= 0.5), drift=1.0)
-        lengths, settling = beat_seconds(phase.outcomes), SETTLING_SECONDS * (count > 0)
+        lengths, settling = self._lengths, SETTLING_SECONDS * (count > 0)
         drifting = DRIFT_SECONDS * MOVING_FRACTION * self.has_drifted
         seconds = progress * (sum(lengths) + settling + drifting)
         for beat, length in enumerate(lengths):
