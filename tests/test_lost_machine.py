@@ -1,18 +1,21 @@
 """A machine that is lost at any moment: what was acknowledged before is there, or it is said what is not."""
 
 import random
+from contextlib import nullcontext, suppress
 from functools import partial
 
 import pytest
 
 pytest.importorskip("starlette")
 
-from geo_patrol import load_config
+from geo_patrol import GeoPatrolError, load_config, play_match, play_tournament
 from geo_patrol.base.files import atomic_write
-from geo_patrol.evaluation.campaign import Journal
+from geo_patrol.evaluation.campaign import GAMES, Journal
 from geo_patrol.evaluation.chunks import ChunkRecord, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.replays import Recorder, ReplayReader, check, read_replay
+from geo_patrol.studies import play_sweep
+from geo_patrol.studies.study import STUDY
 from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import ProtocolError, WentBack
 from geo_patrol.web.table_server import TableServer
@@ -130,6 +133,57 @@ def test_a_fault_of_the_disk_at_any_call_loses_no_acknowledged_phase(tmp_path, m
     assert num_calls > 20
     for call in range(1, num_calls + 1):
         run(call)
+
+
+def play_and_save_a_match(folder):
+    path = folder / "games.jsonl.gz"
+    if path.exists():
+        list(ReplayReader(path))  # what is left can be read
+        path.unlink()  # no game is written over
+    play_match("idle", "random", config="case1", games=2, seed=2, save=path)
+    return path.read_bytes()
+
+
+def play_a_tournament(folder):
+    play_tournament(["idle", "random"], config="case1", games=4, seed=2, folder=folder, processes=1)
+    return (folder / GAMES).read_bytes()
+
+
+def play_a_study(folder):
+    play_sweep("idle", "random", ["turn_limit=2,3"], config="case1", games=4, seed=2, folder=folder, processes=1)
+    return (folder / GAMES).read_bytes(), (folder / STUDY).read_bytes()
+
+
+@pytest.mark.parametrize("stays_broken", [False, True])
+@pytest.mark.parametrize("play", [play_and_save_a_match, play_a_tournament, play_a_study])
+def test_after_a_fault_of_the_disk_at_any_call_the_next_run_has_the_same_games(
+    play, stays_broken, tmp_path, monkeypatch
+):
+    def run(call):
+        """Play on a disk that fails at a call, then on a sound one; return how many calls there were, and what is left."""
+        folder = left_in(tmp_path, {})
+        with monkeypatch.context() as patch:
+            disk = LosingDisk(folder, patch)
+            disk.fail_at, disk.stays_broken = call, stays_broken
+            with suppress(OSError, GeoPatrolError) if call else nullcontext():
+                assert play(folder) == whole
+        return disk.num_calls, play(folder)
+
+    whole = play(left_in(tmp_path, {}))
+    num_calls, _ = run(None)
+    assert num_calls >= 6
+    for call in range(1, num_calls + 1):
+        assert run(call)[1] == whole
+
+
+@pytest.mark.parametrize("play", [play_a_tournament, play_a_study])
+def test_a_campaign_on_a_lost_machine_goes_on_to_the_same_games(play, disk, folder, tmp_path):
+    whole = play(folder)
+    disk.note()
+    remains = [files for files, _ in disk.remains()]
+    assert len(remains) > 10
+    for files in remains:
+        assert play(left_in(tmp_path, files)) == whole
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])

@@ -151,6 +151,8 @@ PROVED_BY = {
         ],
         "A campaign": [
             "test_lost_machine.py::test_a_journal_has_all_chunks_that_were_appended",
+            "test_lost_machine.py::test_after_a_fault_of_the_disk_at_any_call_the_next_run_has_the_same_games",
+            "test_lost_machine.py::test_a_campaign_on_a_lost_machine_goes_on_to_the_same_games",
             "base/test_full_disk.py::test_a_journal_holds_whole_lines_only",
             "evaluation/test_processes.py::test_a_killed_tournament_can_be_resumed",
         ],

@@ -1,6 +1,8 @@
 """A disk that loses what it was not asked to store: for tests of what a lost machine leaves."""
 
+import builtins
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
@@ -9,6 +11,22 @@ from pathlib import Path
 
 Names = dict[str, int]
 """The files of a folder, as numbers that stay the same when a file is renamed."""
+
+
+class _File(io.FileIO):
+    """A file whose writes are counted; one that fails has written half."""
+
+    def __init__(self, path, mode, count) -> None:
+        super().__init__(path, mode)
+        self._count = count
+
+    def write(self, data) -> int:
+        try:
+            self._count()
+        except OSError:
+            super().write(bytes(data)[: len(bytes(data)) // 2])
+            raise
+        return super().write(data)
 
 
 @dataclass
@@ -36,11 +54,13 @@ class LosingDisk:
 
     Args:
         folder: a folder without folders in it.
-        monkeypatch: replaces functions of ``os``.
+        monkeypatch: replaces functions of ``os``, and ``open``.
 
     Attributes:
         acknowledged: what has been done so far, by the word of the code under test; set by the test.
-        fail_at: the number of the call that fails, of those that sync, rename and remove; None for none.
+        fail_at: the number of the call that fails, of those that open a file for writing, write, sync, rename and remove; None
+            for none. Half of what is to be written then reaches the file.
+        stays_broken: whether all later calls that open, write and sync fail as well, as on a full disk.
         num_calls: how many of them there were.
     """
 
@@ -54,24 +74,47 @@ class LosingDisk:
         self.moments: list[Moment] = []
         self.acknowledged: object = None
         self.fail_at: int | None = None
+        self.stays_broken = False
         self.num_calls = 0
-        for function in (os.fsync, os.replace, os.rename, os.unlink):
+        self._open = io.open
+        monkeypatch.setattr(io, "open", self.open)
+        monkeypatch.setattr(builtins, "open", self.open)
+        for function in (os.fsync, os.link, os.replace, os.rename, os.unlink):
             monkeypatch.setattr(os, function.__name__, self._wrap(function))
 
     def _wrap(self, function):
         def call(target, *others, **options):
             if not self._is_here(target):
                 return function(target, *others, **options)
-            self.note()
-            self.num_calls += 1
-            if self.num_calls == self.fail_at:
-                raise OSError(errno.EIO, "Input/output error")
+            self._count(can_stay_broken=function.__name__ == "fsync")
             result = function(target, *others, **options)
             self._apply(function.__name__, target, *others)
             self.note()
             return result
 
         return call
+
+    def _count(self, *, can_stay_broken: bool = True) -> None:
+        """Count a call; raise OSError if it is the one that fails, or one of those after it."""
+        self.note()
+        self.num_calls += 1
+        is_broken = self.fail_at is not None and self.num_calls > self.fail_at and self.stays_broken and can_stay_broken
+        if self.num_calls == self.fail_at or is_broken:
+            raise OSError(errno.EIO, "Input/output error")
+
+    def open(self, file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
+        """Open a file as Python does; what is written to one of the folder is recorded call by call."""
+        is_watched = not isinstance(file, int) and set(mode) & set("wax+") and self._is_here(file)
+        if not is_watched or Path(file).name.endswith("lock"):
+            return self._open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+        self._count()
+        raw = _File(file, mode.replace("b", "").replace("t", ""), self._count)
+        self.note()
+        if "b" not in mode:
+            return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, newline)
+        if buffering == 0:
+            return raw
+        return io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
 
     def _is_here(self, target) -> bool:
         if isinstance(target, int):
@@ -92,7 +135,8 @@ class LosingDisk:
                 name = self._name_of(found)
                 self._synced[self._names[name]] = (self._folder / name).read_bytes()
             return
-        number = self._names.pop(Path(target).name)
+        name = Path(target).name
+        number = self._names[name] if operation == "link" else self._names.pop(name)
         if operation != "unlink":
             self._names[Path(others[0]).name] = number
         self._changes.append(dict(self._names))
