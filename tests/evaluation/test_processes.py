@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from geo_patrol.agents.isolation import agent as isolation
 from geo_patrol.config.presets import load_config
 from geo_patrol.evaluation import WorkerError, play_tournament
 from geo_patrol.evaluation.campaign import GAMES
@@ -154,6 +155,17 @@ def test_a_stateful_agent_plays_every_chunk_as_if_it_were_the_first():
     fresh.close()
     np.testing.assert_array_equal(after_another.scores, alone.scores)
     np.testing.assert_array_equal(after_another.first_game, alone.first_game)
+
+
+def test_a_process_that_is_reused_has_the_move_time_of_its_match(monkeypatch):
+    monkeypatch.setattr(isolation, "CALL_SECONDS", 0.0)
+    config = load_config("duel", overrides={"turn_limit": 1})
+    agents, failures = AgentCache(), []
+    for move_time in (60.0, 0.001, 60.0):
+        (chunk,) = PlannedMatch((f"{OWN}:Dozes", "random"), config, seed=3, move_time=move_time).chunks(2)
+        failures.append(bool(play_chunk(agents.pair(chunk), chunk, "forfeit").result.failures))
+    agents.close()
+    assert failures == [False, True, False]
 
 
 def test_cores():

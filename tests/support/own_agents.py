@@ -44,6 +44,12 @@ class Sleeps(RandomAgent):
         time.sleep(3600)
 
 
+class Dozes(RandomAgent):
+    def act(self, *arguments):
+        time.sleep(0.3)
+        return super().act(*arguments)
+
+
 class Spins(RandomAgent):
     """Hangs where no signal is handled: in compiled code that keeps the interpreter's lock."""
 

@@ -73,7 +73,8 @@ class AgentCache:
             return make_agent(agent)
         key = (agent, is_copy)
         if key not in self._guarded:
-            self._guarded[key] = IsolatedAgent(agent, move_time, start=False)
+            self._guarded[key] = IsolatedAgent(agent, start=False)
+        self._guarded[key].move_time = move_time  # of this match; the process may have played others
         if agent in self._new and not is_copy:
             self._new.remove(agent)
         else:

@@ -100,7 +100,7 @@ class IsolatedAgent:
 
     Args:
         name: ``file.py:Name`` or ``module:Name``.
-        move_time: seconds for a decision in one game, see ``make_match_agent``.
+        move_time: seconds for a decision in one game, see ``make_match_agent``; an attribute that may be set.
         start: whether to make the agent at once; otherwise that is done when it is first needed.
 
     Raises:
@@ -111,7 +111,7 @@ class IsolatedAgent:
         self.name = name
         self.observation: Encoding = "tokens"
         self.plans = False
-        self._move_time = move_time
+        self.move_time = move_time
         self._process: Any = None
         self._channel: socket.socket | None = None
         self._has_decided = False
@@ -193,7 +193,7 @@ class IsolatedAgent:
         self.observation, self.plans = made.observation, made.plans
 
     def _seconds(self, games: int) -> float:
-        return self._move_time * games + CALL_SECONDS
+        return self.move_time * games + CALL_SECONDS
 
     def _request(self, what: str, seconds: float, *arguments: Any) -> Reply:
         assert self._channel is not None
