@@ -531,8 +531,8 @@ def test_an_engagement_is_skipped_or_read_before_the_next_orders(address, open_p
     give_first(page)
     commit(page)
     page.locator(".commit:enabled", has_text="Skip").wait_for()
+    until(page, "document.title.startsWith('Your turn: ')")  # the server asks for orders after it has told of the phase
     assert page.evaluate("page.entry.choices") is None
-    assert page.title().startswith("Your turn: ")
     assert page.text_content(".choice").startswith("Turn 1: guards act first, then all shots at once")
     page.click(".commit")
     assert page.evaluate("document.body.dataset.state") == "played"
