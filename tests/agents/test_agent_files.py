@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,20 @@ def test_folders_that_are_too_large_are_refused(tmp_path, monkeypatch):
     (tmp_path / "more.py").write_text(" ")
     with pytest.raises(GeoPatrolError, match=r"bot\.py: more than 1 MB would travel with it"):
         agent_files.collect_files([f"{tmp_path}/bot.py:Bot"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files there have no such names")
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        (r"C:\mine.py", "{}:Mine"),
+        ("D:/best.safetensors", "policy:{},greedy"),
+        (r"E:\mine.py", "search:agent={}:Mine"),
+        ("e:/mine.py", "search:propose=raider,agent={}:Mine"),
+    ],
+)
+def test_the_colon_of_a_drive_is_part_of_the_path(path, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).touch()
+    assert agent_files.with_absolute_paths(name.format(path)) == name.format(tmp_path / path)

@@ -19,7 +19,8 @@ MAX_BYTES = 256 << 20
 """Largest size of all files together."""
 _VARIABLE = "GEO_PATROL_AGENT_FILES"
 _INDEX = "index.json"
-_SEPARATORS = re.compile("([:,=])")
+_SEPARATORS = re.compile(r"([,=]|(?<!^[A-Za-z])(?<![:,=][A-Za-z]):|:(?![\\/]))")
+"""Of an agent's name; the colon behind the letter of a drive is none."""
 _FOLDER_KIND = "rllib"
 """Behind it a name has a folder: the checkpoint is all that is in it."""
 
@@ -56,7 +57,7 @@ def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
         pieces = _SEPARATORS.split(name)
         for piece, before in zip(pieces, ["", "", *pieces], strict=False):
             path = Path(os.path.expanduser(piece))  # noqa: PTH111 - unlike pathlib, accepts unknown users
-            is_file = bool(PurePath(piece).suffix or os.sep in piece) and path.is_file()
+            is_file = bool(PurePath(piece).suffix or len(PurePath(piece).parts) > 1) and path.is_file()
             if is_file or (before == _FOLDER_KIND and path.is_dir()):
                 mentioned[piece] = path
     return mentioned
