@@ -13,7 +13,8 @@ GAMES = Path(__file__).parents[1] / "data" / "replay.jsonl.gz"
 START = "from geo_patrol_command import main; main()"
 INTERRUPT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes there cannot send themselves Ctrl-C")
+if sys.platform == "win32":
+    pytest.skip("processes there cannot send themselves Ctrl-C, and there is no SIGHUP", allow_module_level=True)
 
 
 def run(code, *arguments, path=SOURCE):

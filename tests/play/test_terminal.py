@@ -1,7 +1,6 @@
 """The text game in a real terminal: a game to its end with wrong answers on the way, Ctrl-C, a closed pipe."""
 
 import os
-import pty
 import re
 import select
 import signal
@@ -13,7 +12,7 @@ import pytest
 
 from geo_patrol.replays import check, read_replay
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+pty = pytest.importorskip("pty", reason="pseudo-terminals are of Unix")
 
 COMMAND = [sys.executable, "-m", "geo_patrol", "play", "--text"]
 

@@ -1,8 +1,6 @@
 """Recording a game and reading it back gives the game that was played."""
 
 import gzip
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -250,7 +248,7 @@ def test_a_killed_process_loses_at_most_the_phase_in_progress(ending, tmp_path):
     deadline = time.monotonic() + 100
     while count < 40 and time.monotonic() < deadline:
         count += writer.stdout.readline() == "phase\n"
-    os.kill(writer.pid, signal.SIGKILL)
+    writer.kill()
     count += writer.communicate()[0].count("phase\n")
     (replay,), _ = read(path)
     assert 40 <= count <= len(replay.phases) <= count + 1

@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +41,7 @@ def test_the_same_seed_gives_the_same_weights_with_and_without_an_interruption(o
     for line in process.stdout:  # the first one comes after ten iterations, which are 1,280 steps
         if line.startswith("global_step=1,280"):
             break
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.communicate()
     assert (tmp_path / "two" / "checkpoint.pt").exists()
     changed = [sys.executable, *command, "two", "--gamma", "0.9"]

@@ -575,6 +575,10 @@ def test_a_resignation_that_cannot_be_saved_has_not_happened(client, monkeypatch
     assert next_of(player, "event")["event"]["winner"] == "bravo"
 
 
+posix_modes = pytest.mark.skipif(sys.platform == "win32", reason="files there have no such modes")
+
+
+@posix_modes
 def test_only_the_servers_account_reads_its_files(client, tmp_path):
     table = played(client.tables)
     client.post("/api/classes", json={})
@@ -584,6 +588,7 @@ def test_only_the_servers_account_reads_its_files(client, tmp_path):
     assert modes[f"{table.id}.jsonl.gz"] == 0o600
 
 
+@posix_modes
 def test_files_that_others_could_read_are_closed_to_them(serve_folder, tmp_path):
     table = played(serve_folder().tables)
     for path in tmp_path.glob(f"{table.id}*"):

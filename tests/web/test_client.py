@@ -434,8 +434,9 @@ def test_the_same_command_goes_on_with_the_same_seat(tables, monkeypatch):
     removed = {"secret": opened["secret"], "pupil": "bot"}
     fetch(tables, f"/api/classes/{opened['class']}/remove", removed)
     assert table_of(next(seats(address, "bot"))) != table_of(first), "another pupil"
-    for path in (saved_games_folder().parent / "seats").iterdir():
-        assert path.stat().st_mode & 0o077 == 0
+    if sys.platform != "win32":  # where files have no such modes
+        for path in (saved_games_folder().parent / "seats").iterdir():
+            assert path.stat().st_mode & 0o077 == 0
 
 
 def test_the_same_command_goes_on_with_a_seat_that_was_open(tables):
@@ -449,10 +450,12 @@ def test_the_same_command_goes_on_with_a_seat_that_was_open(tables):
     assert other != link
 
 
-@pytest.mark.parametrize("state", ["", "/dev/null/none"])
-def test_seats_are_taken_where_no_secret_can_be_kept(tables, monkeypatch, state):
-    monkeypatch.setenv("XDG_STATE_HOME", state)
-    monkeypatch.setenv("HOME", "/dev/null")
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "HOME"])
+def test_seats_are_taken_where_no_secret_can_be_kept(tables, monkeypatch, tmp_path, variable):
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(variable, str(tmp_path / "file"))
     table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
     (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
     assert table.side_of(link.rpartition("secret=")[2]) == "bravo"
