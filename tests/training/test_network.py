@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from geo_patrol import preset_names
+from geo_patrol.agents.memory import MEMORY_SIZE
 from geo_patrol.agents.policy import (
     PolicyAgent,
     Widths,
@@ -93,6 +94,20 @@ def test_log_probabilities_of_a_mixture_add_up_to_those_of_joint_orders(position
         marginals = np.take_along_axis(agent.order_probabilities(observations, masks), actions.numpy()[:, :, None], 2)
         different += (np.abs(np.log(marginals).sum(axis=(1, 2)) - np.log(joint)) > 0.1).sum()
     assert different > 20, "otherwise this test shows nothing"
+
+
+def test_numpy_equals_torch_with_a_memory(positions):
+    weights = initial_weights(shapes(Widths(memory=MEMORY_SIZE)), np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    weights["memory"] = rng.normal(0, 1, weights["memory"].shape).astype(np.float32)
+    network = PolicyNetwork(weights)
+    for observations, masks in positions("geo_patrol", 10, 4, seed=5):
+        memory = rng.integers(0, 1000, (len(masks), MEMORY_SIZE)).astype(np.int16)
+        _, logits, _ = score_orders(weights, observations, masks, memory)
+        with torch.no_grad():
+            inputs = torch.from_numpy(np.concatenate([observations, memory], axis=1))
+            torch_logits = network(inputs, torch.from_numpy(masks).bool()).logits
+        assert np.abs(probabilities(logits[:, 0]) - torch.softmax(torch_logits[:, 0], 1).numpy()).max(initial=0) < 1e-5
 
 
 def test_weights_survive_the_network(random_network, random_weights):

@@ -17,9 +17,13 @@ from safetensors import safe_open
 
 from geo_patrol import load_config, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.policy import PolicyAgent, Widths, read_weights, shapes
+from geo_patrol.agents.memory import OrderMemory
+from geo_patrol.agents.policy import MemoryAgent, PolicyAgent, Widths, read_weights, shapes
 from geo_patrol.base.errors import ConfigError, PolicyError
+from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.training import selfplay, train, train_best_response, train_runs
+from geo_patrol.training.network import sample_actions
+from geo_patrol.training.population import Population
 from geo_patrol.training.selfplay import ScalarWriter
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_selfplay.py"
@@ -137,6 +141,40 @@ def test_a_best_response_plays_only_the_agent(small_config):
     curve = train_best_response("idle", small_config(total_timesteps=40 * 16 * 64), Console(quiet=True))
     assert curve[-1].win_rates.keys() == {"idle"}
     assert curve[-1].win_rates["idle"].value > 0.5
+
+
+def test_a_policy_with_a_memory(small_config, tmp_path):
+    """It starts from a policy without one, and plays as it was trained; nothing but a policy with a memory continues it."""
+    config = small_config(memory=True, initial_policy="base", num_past_policies=2)
+    train(config, Console(quiet=True))
+    agent = make_agent(f"policy:{config.out / 'policy.safetensors'}")
+    assert isinstance(agent, MemoryAgent)
+    before, after = PolicyAgent("base").weights_for([load_config("case1")]), agent.policy.weights
+    assert after["memory"].any()
+    assert after.keys() == before.keys() | {"memory"}
+    file = str(config.out / "policy.safetensors")
+    with pytest.raises(ConfigError, match=r"memory must be true, as .* has one"):
+        train(small_config(out=tmp_path / "other", initial_policy=file))
+    train(small_config(out=tmp_path / "more", initial_policy=file, memory=True), Console(quiet=True))
+    with pytest.raises(ConfigError, match="memory must be false: the mixture of a population has policies without one"):
+        Population(config, games=2)
+
+
+def test_games_of_a_training_are_remembered_one_by_one(make_trainer):
+    """What the network gets is what an agent remembers that plays these games; a new game begins with nothing."""
+    trainer = make_trainer(memory=True, config=("duel",), num_envs=16, self_play_fraction=0.5, num_past_policies=0)
+    memory, envs, ended = OrderMemory(), trainer.envs, 0
+    assert (envs.observations[:, TOKEN_SIZE:] == 0).all()
+    memory.update(envs.observations[:, :TOKEN_SIZE].numpy())
+    for _ in range(60):
+        dones = envs.step(sample_actions(trainer.state.network, envs.observations, envs.masks.bool())[0])[1].numpy()
+        memory.reset(dones)
+        observations = envs.observations.numpy()
+        assert (observations[:, TOKEN_SIZE:] == memory.update(observations[:, :TOKEN_SIZE])).all()
+        assert not observations[dones, TOKEN_SIZE:].any()
+        ended += dones.sum()
+    assert ended > 10
+    assert observations[:, TOKEN_SIZE:].any()
 
 
 def test_a_best_response_to_an_object(small_config):

@@ -20,6 +20,7 @@ from safetensors.numpy import load, save
 from threadpoolctl import ThreadpoolController
 
 from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.memory import MEMORY_FEATURES, MEMORY_SIZE, OrderMemory
 from geo_patrol.agents.scripted.script import check_observations
 from geo_patrol.base.errors import PolicyError, counted, show
 from geo_patrol.base.files import atomic_path, expand_user, read_limited
@@ -29,7 +30,7 @@ from geo_patrol.engine.legal import check_masks
 from geo_patrol.engine.state import GUARD, NOOP, NUM_SIDES, ORDERS, SATELLITES, SHOOT
 from geo_patrol.game.game import Games
 
-__all__ = ["MixtureAgent", "PolicyAgent"]
+__all__ = ["MemoryAgent", "MixtureAgent", "PolicyAgent"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -85,11 +86,13 @@ class Widths(NamedTuple):
     key: int = 16
     components: int = 1
     """Products over satellites that the policy mixes."""
+    memory: int = 0
+    """Numbers that it remembers of a game, ``MEMORY_SIZE`` or none."""
 
 
 def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array of weights; docs/train/agents.md draws the network."""
-    satellite, context, order, key, components = widths
+    satellite, context, order, key, components, memory = widths
     game = len(observe.GAME_FEATURES)
     of_components = {"component": (components, order), "mixing": (context, components), "mixing_bias": (components,)}
     return {
@@ -116,6 +119,7 @@ def shapes(widths: Widths) -> dict[str, tuple[int, ...]]:
         "value": (context, 1),
         "value_bias": (1,),
         **(of_components if components > 1 else {}),
+        **({"memory": (memory, context)} if memory else {}),
     }
 
 
@@ -127,6 +131,7 @@ def widths_of(weights: Weights) -> Widths:
         order=weights["order"].shape[1],
         key=weights["key"].shape[1] // ATTACKS,
         components=len(weights["component"]) if "component" in weights else 1,
+        memory=MEMORY_SIZE if "memory" in weights else 0,
     )
 
 
@@ -314,6 +319,9 @@ def _parse_several(arrays: Mapping[str, NDArray[Any]], count: int, where: str) -
         if number not in policies:
             raise PolicyError(f"{where}: {show(key)}: its policies are numbered from 0 to {count - 1}")
         policies[number][name] = array
+    for number, weights in policies.items():
+        if "memory" in weights:
+            raise PolicyError(f"{where}, policy {number}: a policy with a memory must be in a file of its own")
     return [_checked(weights, f"{where}, policy {number}") for number, weights in policies.items()]
 
 
@@ -357,7 +365,7 @@ def check_weights(weights: Weights, where: str) -> None:
             f"{where}: component must be a matrix of 2 to {MAX_COMPONENTS} rows, got shape {weights['component'].shape}"
         )
     widths = widths_of(weights)
-    layers = widths[:-1]
+    layers = widths[: -len(("components", "memory"))]
     if not all(1 <= width <= MAX_WIDTH for width in layers):
         raise PolicyError(f"{where}: layers must be 1 to {MAX_WIDTH} wide, got {layers}")
     right = shapes(widths)
@@ -392,6 +400,7 @@ KIND_OF_ROW = np.array([0] + [1] * (SATELLITES - 1) + [2] + [3] * (SATELLITES - 
 """Own HVA, own Patrols, enemy HVA, enemy Patrols, as their indices in the tables of sectors."""
 SATELLITE_SCALES = np.array([feature.scale / feature.token_scale for feature in observe.SATELLITE_FEATURES], np.float32)
 GAME_SCALES = np.array([feature.scale / feature.token_scale for feature in observe.GAME_FEATURES], np.float32)
+MEMORY_SCALES = np.array([feature.scale / feature.token_scale for feature in MEMORY_FEATURES], np.float32)
 HIGHEST_INPUT = 10.0
 """Inputs are clipped here: practically unlimited limits would drown the others."""
 FLEETS = (np.arange(KINDS)[:, None] == KIND_OF_ROW).astype(np.float32) * np.array(
@@ -411,14 +420,28 @@ class Inputs(NamedTuple):
     """(n, 22, features of a satellite), scaled."""
     game: Floats
     """(n, features of the game), scaled."""
+    memory: Floats | None
+    """(n, remembered features), scaled; None for a policy without a memory."""
 
 
-def read_inputs(observations: NDArray[np.int16]) -> Inputs:
+def read_inputs(weights: Weights, observations: NDArray[np.int16], memory: NDArray[np.int16] | None = None) -> Inputs:
     """Split observations in the encoding "tokens", (n, size), into inputs.
 
+    Args:
+        weights: those of the network that gets them.
+        observations: what it observes.
+        memory: what ``OrderMemory`` remembers, (n, 8), for a network that has such inputs; others ignore it.
+
     Raises:
-        PolicyError: a satellite is on a ring that no policy knows.
+        PolicyError: a satellite is on a ring that no policy knows, or the network needs a memory and there is none.
     """
+    remembered = None
+    if "memory" in weights:
+        if memory is None:
+            raise PolicyError(
+                "this policy remembers the orders of a game: it plays whole games, as make_agent makes it"
+            )
+        remembered = np.clip(memory * MEMORY_SCALES, 0, HIGHEST_INPUT)
     table = observations[:, : observe.TOKEN_TABLE_SIZE].reshape(-1, observe.OBSERVED_SATELLITES, observe.TOKEN_COLUMNS)
     sectors = table[..., 0].astype(np.int64)
     if sectors.size and sectors.max() >= SECTORS:
@@ -427,7 +450,7 @@ def read_inputs(observations: NDArray[np.int16]) -> Inputs:
     game = np.clip(
         observations[:, observe.TOKEN_TABLE_SIZE : observe.TOKEN_SIZE] * GAME_SCALES, -HIGHEST_INPUT, HIGHEST_INPUT
     )
-    return Inputs(sectors, features, game)
+    return Inputs(sectors, features, game, remembered)
 
 
 class Scores(NamedTuple):
@@ -442,15 +465,21 @@ class Scores(NamedTuple):
 
 
 @_one_blas_thread
-def score_orders(weights: Weights, observations: NDArray[np.int16], masks: NDArray[np.int8]) -> Scores:
+def score_orders(
+    weights: Weights,
+    observations: NDArray[np.int16],
+    masks: NDArray[np.int8],
+    memory: NDArray[np.int16] | None = None,
+) -> Scores:
     """Score the legal orders of all satellites that have a choice.
 
     Args:
         weights: arrays as ``shapes`` says.
         observations: (n, size), in the encoding "tokens".
         masks: (n, 11, 28), 1 where an order is legal.
+        memory: as for ``read_inputs``.
     """
-    inputs = read_inputs(observations)
+    inputs = read_inputs(weights, observations, memory)
     has_choice = masks.sum(axis=2) > 1
     rows, numbers = np.nonzero(has_choice)
     satellites = _embed_satellites(weights, inputs)
@@ -550,7 +579,7 @@ def order_probabilities(
 @_one_blas_thread
 def value_positions(weights: Weights, observations: NDArray[np.int16]) -> Floats:
     """Estimate how games will end for the side that sees them, (n,): about 1 if it wins, -1 if it loses."""
-    inputs = read_inputs(observations)
+    inputs = read_inputs(weights, observations)
     context = _sum_up(weights, inputs, _embed_satellites(weights, inputs))
     values: Floats = (context @ weights["value"] + weights["value_bias"])[:, 0]
     return values
@@ -575,7 +604,10 @@ def _sum_up(weights: Weights, inputs: Inputs, satellites: Floats) -> Floats:
     is_active = inputs.features[..., ACTIVE]
     sums = (FLEETS * is_active[:, None]) @ satellites
     pool = np.concatenate([sums.reshape(len(sums), -1), inputs.game], axis=1)
-    first = _relu(pool @ weights["pool"] + _count_sectors(inputs) @ weights["board"] + weights["pool_bias"])
+    first = pool @ weights["pool"] + _count_sectors(inputs) @ weights["board"] + weights["pool_bias"]
+    if inputs.memory is not None:
+        first += inputs.memory @ weights["memory"]
+    first = _relu(first)
     return _relu(first @ weights["context"] + weights["context_bias"])
 
 
@@ -620,10 +652,10 @@ def probabilities(logits: NDArray[_Real]) -> NDArray[_Real]:
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], generator: np.random.Generator) -> dict[str, Floats]:
-    """Sample weights to begin a training with: nearly uniform policies, biases 0."""
+    """Sample weights to begin a training with: nearly uniform policies that ignore what they remember, biases 0."""
     weights: dict[str, Floats] = {}
     for name, shape in shapes.items():
-        if len(shape) == 1:
+        if len(shape) == 1 or name == "memory":
             weights[name] = np.zeros(shape, np.float32)
             continue
         is_lookup = name in {"place", "number", "board", "component"}
@@ -727,7 +759,39 @@ class MixtureAgent:
         return joint_log_probs(score_orders(weights, observation[None], mask[None]), orders, np.float64)
 
 
-def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
+class MemoryAgent:
+    """Plays by a network that has what ``OrderMemory`` remembers of a game among its inputs.
+
+    Args:
+        policy: the network.
+
+    Attributes:
+        policy: likewise.
+        name: its name in tables.
+    """
+
+    observation: observe.Encoding = "tokens"
+
+    def __init__(self, policy: "PolicyAgent") -> None:
+        self.policy, self.name = policy, policy.name
+        self._memory = OrderMemory()
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Forget the games that are over."""
+        self._memory.reset(new_games)
+
+    def act(
+        self, observations: NDArray[Any], action_masks: NDArray[np.int8], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Choose the orders of one decision phase, (n, 11), as ``PolicyAgent.act`` does."""
+        masks = check_masks(action_masks)
+        seen = check_observations(observations, len(masks))
+        remembered, rng = self._memory.update(seen), None if self.policy.greedy else generator
+        scores = score_orders(self.policy.weights, seen, masks, remembered)
+        return choose_orders(scores.has_choice, draw_components(scores, rng), rng)
+
+
+def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent | MemoryAgent":
     """Make a policy as its name says after the colon: ``base``, ``base,greedy``, ``base,network=3``, ``runs/policy.safetensors``.
 
     Raises:
@@ -739,7 +803,8 @@ def read_policy(text: str = "base") -> "PolicyAgent | MixtureAgent":
     except OSError as error:
         raise PolicyError(f"{source}: {error.strerror or error}") from None
     if policies.mixture_weights is None:
-        return PolicyAgent(source, greedy=greedy, network=network)
+        agent = PolicyAgent(source, greedy=greedy, network=network)
+        return MemoryAgent(agent) if "memory" in agent.weights else agent
     if network is not None:
         raise PolicyError(
             f"policy:{text}: network must be left out, because the {len(policies.weights)} policies of {source} are drawn by chance"
@@ -778,7 +843,8 @@ class PolicyAgent(StatelessAgent):
 
     Args:
         source: the name of a policy that comes with the package, such as "base"; the path of a file of weights, see
-            ``geo_patrol.agents.policy``; or the weights themselves. Of several policies in one file that are drawn by chance,
+            ``geo_patrol.agents.policy``; or the weights themselves. One with a memory, which ``make_agent`` plays as a
+            ``MemoryAgent``, does not act by itself. Of several policies in one file that are drawn by chance,
             which ``make_agent`` plays as a ``MixtureAgent``, it is the one with the largest weight.
         greedy: whether it takes the most likely order of each satellite instead of sampling one. Mixed strategies pay in
             these games, so sampling usually wins more.

@@ -10,7 +10,7 @@ from geo_patrol.agents.files import local_name, with_absolute_paths
 from geo_patrol.agents.levels import LevelAgent
 from geo_patrol.agents.loading import load_agent, split_location
 from geo_patrol.agents.networks import is_network, load_network
-from geo_patrol.agents.policy import GREEDY, MixtureAgent, PolicyAgent, read_policy
+from geo_patrol.agents.policy import GREEDY, MemoryAgent, MixtureAgent, PolicyAgent, read_policy
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.scripted import MixedAgent, Raid, ScriptedAgent, ScriptedStyle, TurtleAgent, make_raider
 from geo_patrol.agents.scripted.script import read_parameters
@@ -180,7 +180,7 @@ def network_version(agent: str | Agent, config: GameConfig, read: Callable[[str]
         found = [network_version(name, config, read) for _, name in split_search(agent.partition(":")[2])[1]]
         return "; ".join(dict.fromkeys(filter(None, found)))
     made = (read or read_networks)(agent) if isinstance(agent, str) else agent
-    if isinstance(made, LevelAgent):
+    if isinstance(made, LevelAgent | MemoryAgent):
         made = made.policy
     if isinstance(made, MixtureAgent):
         return f"{len(made.policies)} networks, drawn by chance"

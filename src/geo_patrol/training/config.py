@@ -63,6 +63,11 @@ class TrainingConfig(BaseModel):
         description="products over satellites that the policy mixes, so that the orders of its satellites can depend on each "
         "other; a policy to start from has as many, or one",
     )
+    memory: StrictBool = Field(
+        False,
+        description="let the policy remember how often the enemy gave each order in a game; a policy to start from may have no "
+        "memory yet",
+    )
 
     config: tuple[ConfigSource, ...] = Field(
         ("geo_patrol",),

@@ -16,9 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from geo_patrol.agents.memory import OrderMemory
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.agents.protocol import Agent, agent_name
 from geo_patrol.agents.registry import make_agent
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import NUM_SIDES
@@ -100,7 +102,8 @@ class TrainingEnvs:
 
     Attributes:
         num_envs: rows of the batch.
-        observations: (num_envs, 249) int16, the current observations, where the games are.
+        observations: (num_envs, 249) int16, the current observations, where the games are; behind them what a policy with a
+            memory remembers, (num_envs, 8).
         masks: (num_envs, 11, 28) int8, the current action masks.
         score_coef: reward of 100 points of score, beside the outcome's 1 or -1.
         seconds: time spent in steps of the environments, opponents included. A GPU's steps go on after they return.
@@ -117,7 +120,12 @@ class TrainingEnvs:
         self.num_envs = int(bounds[-1])
         first = [env.reset(seed=seed + _SEED_STRIDE * i) for i, env in enumerate(self.envs)]
         self._takes_tensors = isinstance(first[0][0], torch.Tensor)
-        self.observations = torch.cat([torch.as_tensor(observations)[:, :TOKEN_SIZE] for observations, _ in first])
+        if config.memory and self._takes_tensors and config.num_past_policies:
+            raise ConfigError(
+                "num_past_policies must be 0 on a GPU if the policy has a memory: it is no opponent there"
+            )
+        self._memories = [OrderMemory() for _ in self.envs] if config.memory else []
+        self.observations = torch.cat([self._observe(index, each) for index, (each, _) in enumerate(first)])
         self.masks = torch.cat([torch.as_tensor(infos["action_mask"]) for _, infos in first])
 
     def step(self, actions: Tensor) -> tuple[Tensor, Tensor]:
@@ -131,11 +139,13 @@ class TrainingEnvs:
         rewards = torch.empty(self.num_envs, device=device)
         dones = torch.empty(self.num_envs, dtype=torch.bool, device=device)
         actions = actions.to(device)
-        for env, finished_games, rows in zip(self.envs, self._finished, self._rows, strict=True):
+        for index, (env, finished_games, rows) in enumerate(zip(self.envs, self._finished, self._rows, strict=True)):
             start = time.perf_counter()
             orders = actions[rows] if self._takes_tensors else actions[rows].numpy()
             observations, points, terminated, _, infos = env.step(orders)
-            self.observations[rows] = torch.as_tensor(observations)[:, :TOKEN_SIZE]
+            if self._memories:
+                self._memories[index].reset(torch.as_tensor(terminated).cpu().numpy())
+            self.observations[rows] = self._observe(index, observations)
             self.masks[rows] = torch.as_tensor(infos["action_mask"])
             self.seconds += time.perf_counter() - start
             episode, finished = infos["finished_episode"], torch.as_tensor(infos["_finished_episode"])
@@ -145,6 +155,14 @@ class TrainingEnvs:
                 opponent = torch.as_tensor(episode["opponent"])
                 finished_games.append(torch.stack([torch.where(finished, opponent, -1), outcome]))
         return rewards, dones
+
+    def _observe(self, index: int, observations: Any) -> Tensor:
+        """Return the inputs of the network in the games of an environment, from what a step of it returned."""
+        seen = torch.as_tensor(observations)
+        if not self._memories:
+            return seen[:, :TOKEN_SIZE]
+        remembered = torch.as_tensor(self._memories[index].update(seen.cpu().numpy()), device=seen.device)
+        return torch.cat([seen[:, :TOKEN_SIZE], remembered], 1)
 
     def record_results(self) -> None:
         """Tell the leagues how the games ended that finished since the last call: once a rollout, as a GPU is waited for."""

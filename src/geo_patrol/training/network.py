@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from geo_patrol.agents import policy
-from geo_patrol.agents.basic import StatelessAgent
+from geo_patrol.agents.memory import OrderMemory
 from geo_patrol.base.errors import ConfigError
-from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE
+from geo_patrol.engine.observe import OBSERVED_SATELLITES, TOKEN_COLUMNS, TOKEN_SIZE, TOKEN_TABLE_SIZE, Encoding
 from geo_patrol.engine.state import GUARD, ORDERS, SATELLITES, SHOOT
 
 _ILLEGAL_LOGIT = -1e9
@@ -62,6 +62,7 @@ class PolicyNetwork(nn.Module):
 
     satellite_scales: Tensor
     game_scales: Tensor
+    memory_scales: Tensor
     kinds: Tensor
     fleets: Tensor
     numbers: Tensor
@@ -71,6 +72,7 @@ class PolicyNetwork(nn.Module):
         self.w = nn.ParameterDict({name: torch.tensor(array) for name, array in weights.items()})
         self.register_buffer("satellite_scales", torch.tensor(policy.SATELLITE_SCALES))
         self.register_buffer("game_scales", torch.tensor(policy.GAME_SCALES))
+        self.register_buffer("memory_scales", torch.tensor(policy.MEMORY_SCALES), persistent=False)
         self.register_buffer("kinds", torch.tensor(policy.KIND_OF_ROW * policy.SECTORS))
         self.register_buffer("fleets", torch.tensor(policy.FLEETS))
         self.register_buffer("numbers", torch.eye(SATELLITES))
@@ -79,7 +81,7 @@ class PolicyNetwork(nn.Module):
         """Evaluate positions.
 
         Args:
-            observations: (n, 249) int16, in the encoding "tokens".
+            observations: (n, 249) int16, in the encoding "tokens"; behind them what a policy with a memory remembers, (n, 8).
             masks: (n, 11, 28) bool, True where an order is legal.
         """
         w = self.w
@@ -142,8 +144,12 @@ class PolicyNetwork(nn.Module):
         counts = self.fleets * is_active[:, None]  # own HVA, own Patrols, enemy HVA, enemy Patrols
         sums = [counts[:, :2, own_columns] @ own, counts[:, 2:, enemy_columns] @ enemy]
         board = game.new_zeros(len(game), len(w["board"])).scatter_add_(1, indices, is_active)
-        pooled = torch.cat([*(of_side.flatten(1) for of_side in sums), game, board], 1)
-        context = functional.relu(torch.addmm(w["pool_bias"], pooled, torch.cat([w["pool"], w["board"]])))
+        pooled = [*(of_side.flatten(1) for of_side in sums), game, board]
+        weights = [w["pool"], w["board"]]
+        if self.has_memory:
+            pooled.append((observations[:, TOKEN_SIZE:] * self.memory_scales).clamp_(0, policy.HIGHEST_INPUT))
+            weights.append(w["memory"])
+        context = functional.relu(torch.addmm(w["pool_bias"], torch.cat(pooled, 1), torch.cat(weights)))
         return sectors, own, enemy, functional.relu(torch.addmm(w["context_bias"], context, w["context"]))
 
     def _embed(self, indices: Tensor, inputs: Tensor, weights: Tensor, game_term: Tensor) -> Tensor:
@@ -168,6 +174,11 @@ class PolicyNetwork(nn.Module):
         return logits + (hidden @ w["attack_same_sector"])[:, :, None] * is_same_sector[:, None]
 
     @property
+    def has_memory(self) -> bool:
+        """Whether it has what ``OrderMemory`` remembers among its inputs."""
+        return "memory" in self.w
+
+    @property
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.w["value"].device
@@ -182,7 +193,7 @@ def sample_actions(network: PolicyNetwork, observations: Tensor, masks: Tensor) 
 
     Args:
         network: the policy.
-        observations: (n, 249) int16, on the network's device.
+        observations: as ``PolicyNetwork.forward`` takes them, on the network's device.
         masks: (n, 11, 28) bool, on the network's device.
 
     Returns:
@@ -208,13 +219,20 @@ def _sample(logits: Tensor) -> Tensor:
     return (logits - torch.empty_like(logits).exponential_().log_()).argmax(1)
 
 
-class TrainingAgent(StatelessAgent):
+class TrainingAgent:
     """A network as an agent: a past policy in the league, or the current one in an evaluation."""
 
-    stateless = True
+    observation: Encoding = "tokens"
 
     def __init__(self, network: PolicyNetwork, name: str) -> None:
         self.network, self.name = network, name
+        self.stateless = not network.has_memory
+        self._memory = OrderMemory()
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Let a policy with a memory forget the games that are over."""
+        if not self.stateless:
+            self._memory.reset(new_games)
 
     def act(
         self,
@@ -224,12 +242,16 @@ class TrainingAgent(StatelessAgent):
     ) -> NDArray[np.int64]:
         """Sample actions, (n, 11)."""
         device = self.network.device
-        masks = torch.as_tensor(action_masks, device=device)
-        actions: NDArray[np.int64] = self.act_tensors(torch.as_tensor(observations, device=device), masks).cpu().numpy()
+        inputs = observations[:, :TOKEN_SIZE]
+        if not self.stateless:
+            inputs = np.concatenate([inputs, self._memory.update(observations)], axis=1)
+        masks = torch.as_tensor(action_masks, device=device).bool()
+        sampled = sample_actions(self.network, torch.as_tensor(inputs, device=device), masks)[0]
+        actions: NDArray[np.int64] = sampled.cpu().numpy()
         return actions
 
     def act_tensors(self, observations: Tensor, action_masks: Tensor) -> Tensor:
-        """Sample actions, (n, 11), where the network is; this is how it plays on a GPU."""
+        """Sample actions of a policy without a memory, (n, 11), where the network is; this is how it plays on a GPU."""
         return sample_actions(self.network, observations[:, :TOKEN_SIZE], action_masks.bool())[0]
 
 

@@ -115,6 +115,8 @@ class Population:
         self._scripts = tuple(script for script in config.opponents if isinstance(script, str))
         if len(self._scripts) < len(config.opponents):
             raise ConfigError("opponents of a population must be names: its games are stored by them")
+        if config.memory:
+            raise ConfigError("memory must be false: the mixture of a population has policies without one")
 
     @property
     def files(self) -> list[Path]:

@@ -28,7 +28,7 @@ class RolloutBuffer:
     """Transitions of ``num_steps`` decision phases of all environments.
 
     Attributes:
-        observations: (num_steps, num_envs, 249) int16.
+        observations: (num_steps, num_envs, size) int16.
         masks: (num_steps, num_envs, 11, 28) bool.
         actions: (num_steps, num_envs, 11) int64.
         log_probs: (num_steps, num_envs, 11), of each satellite's order when it was sampled.
@@ -36,9 +36,9 @@ class RolloutBuffer:
         rewards, dones: (num_steps, num_envs); done is True where the step ended an episode.
     """
 
-    def __init__(self, num_steps: int, num_envs: int, device: torch.device) -> None:
+    def __init__(self, num_steps: int, num_envs: int, device: torch.device, size: int = TOKEN_SIZE) -> None:
         shape = (num_steps, num_envs)
-        self.observations = torch.empty((*shape, TOKEN_SIZE), dtype=torch.int16, device=device)
+        self.observations = torch.empty((*shape, size), dtype=torch.int16, device=device)
         self.masks = torch.empty((*shape, SATELLITES, ORDERS), dtype=torch.bool, device=device)
         self.actions = torch.empty((*shape, SATELLITES), dtype=torch.long, device=device)
         self.log_probs = torch.empty((*shape, SATELLITES), device=device)

@@ -76,9 +76,10 @@ class PolicyModule(TorchRLModule, ValueFunctionAPI):
             weights = initial_weights(shapes(Widths()), np.random.default_rng(self.model_config.get("seed", 0)))
         else:
             weights = dict(PolicyAgent(policy).weights)
-        if widths_of(weights).components > 1:
+        if (components := widths_of(weights).components) > 1 or "memory" in weights:
+            has = "several" if components > 1 else "a memory"
             raise PolicyError(
-                f"initial_policy = {policy!r}: RLlib trains policies of one component, and it has several"
+                f"initial_policy = {policy!r}: RLlib trains policies of one component without a memory, and it has {has}"
             )
         self.network = PolicyNetwork(weights)
         self.action_dist_cls = RLlibOrderDistribution

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geo_patrol.agents.files import local_name
+from geo_patrol.agents.memory import MEMORY_SIZE
 from geo_patrol.agents.policy import (
     SUFFIX,
     PolicyAgent,
@@ -115,11 +116,14 @@ def initial_state(config: TrainingConfig, device: torch.device) -> TrainingState
     """Return the state that a run starts from, and seed PyTorch's random stream."""
     torch.manual_seed(config.seed)
     rng = np.random.default_rng(config.seed)
-    weights: Weights = initial_weights(shapes(Widths(components=config.num_components)), rng)
+    widths = Widths(components=config.num_components, memory=MEMORY_SIZE if config.memory else 0)
+    weights: Weights = initial_weights(shapes(widths), rng)
     if config.initial_policy is not None:
         known = PolicyAgent(local_name(config.initial_policy)).weights_for(config.game_configs)
-        new = weights.keys() - known.keys() if widths_of(known).components == 1 else set()
-        weights = {**known, **{name: weights[name] for name in sorted(new)}}
+        if widths_of(known).memory and not config.memory:
+            raise ConfigError(f"memory must be true, as {config.initial_policy!r} has one")
+        new = weights.keys() - known.keys() if widths_of(known).components == 1 else {"memory"} & weights.keys()
+        weights = {**known, **{name: weights[name] for name in sorted(new - known.keys())}}
         if widths_of(weights).components != config.num_components:
             raise ConfigError(
                 f"num_components must be {widths_of(weights).components}, as many as {config.initial_policy!r} has, got "
@@ -332,7 +336,7 @@ class Trainer:
         if (config.out / CHECKPOINT).exists():
             restore(self.state, config.out / CHECKPOINT)
         self.envs = TrainingEnvs(config, self.state.leagues, config.seed + self.state.global_step, device)
-        self.rollout = RolloutBuffer(config.num_steps, self.envs.num_envs, device)
+        self.rollout = RolloutBuffer(config.num_steps, self.envs.num_envs, device, self.envs.observations.shape[1])
         self._iteration = 0
 
     @property

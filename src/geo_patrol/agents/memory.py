@@ -1,0 +1,122 @@
+"""What a player remembers of a game: how often the enemy's satellites gave each order.
+
+It is counted from one observation to the next, so it holds only what a player sees: enemies that are out of sight before or
+after a phase do not count. A policy with these numbers as inputs can recognise an opponent that is drawn for a whole game.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geo_patrol.engine import observe
+from geo_patrol.engine.state import HVA, SATELLITES
+
+__all__ = ["MEMORY_FEATURES", "MEMORY_SIZE", "OrderMemory"]
+
+_PER_MILLE = 1000.0
+_MOVES = ("prograde", "retrograde", "radial_in", "radial_out")
+_COUNTED = ("shoot", "collide", "guard")
+MEMORY_FEATURES = (
+    *(observe.Feature(f"enemy_patrols_{name}", 1, 1, _PER_MILLE) for name in _MOVES),
+    observe.Feature("enemy_hva_moves", 1, 1, _PER_MILLE),
+    *(observe.Feature(f"enemy_patrols_{name}", observe.HIGHEST_TOKEN, 1 / 4) for name in _COUNTED),
+)
+"""Which fraction of the enemy's Patrols made each move so far, and of its HVA's; how often they shot, collided and guarded.
+
+A collision counts if the collider survives it: one that does not is seen to be gone, as one that was shot.
+"""
+MEMORY_SIZE = len(MEMORY_FEATURES)
+
+_NAMES = [feature.name for feature in observe.GAME_FEATURES]
+_MOVEMENT, _ENGAGEMENT, _TURN, _STATION_KEEPING = (
+    observe.TOKEN_TABLE_SIZE + _NAMES.index(name)
+    for name in ("movement_phase", "engagement_phase", "turn", "enemy_station_keeping_cost")
+)
+_COLUMNS = ["sector", *(feature.name for feature in observe.SATELLITE_FEATURES)]
+_SECTOR, _FUEL, _AMMO, _ACTIVE, _AT_ITS_HVA = map(
+    _COLUMNS.index, ("sector", "fuel", "ammo", "active", "same_sector_as_enemy_hva")
+)
+_PATROLS = slice(HVA + 1, SATELLITES)
+_RING_STARTS = np.array([2**ring - 1 for ring in range(1, 16)])
+
+
+class OrderMemory:
+    """Counts the enemy's orders in n games from what one side observes of them, phase by phase."""
+
+    def __init__(self) -> None:
+        self._before = np.zeros((0, 0), np.int16)
+        self._counts = np.zeros((0, MEMORY_SIZE), np.int64)
+        self._decisions = np.zeros((0, 2), np.int64)  # movements of Patrols and of the HVA
+
+    def reset(self, new_games: NDArray[np.bool_]) -> None:
+        """Forget the games that are over, (n,); the number of games may change when all are new."""
+        if len(new_games) != len(self._counts):
+            self._counts = np.zeros((len(new_games), MEMORY_SIZE), np.int64)
+            self._decisions = np.zeros((len(new_games), 2), np.int64)
+            self._before = np.zeros((len(new_games), 0), np.int16)
+        self._counts[new_games] = 0
+        self._decisions[new_games] = 0
+        self._before[new_games] = 0  # neither phase: what follows is no consequence of it
+
+    def update(self, observations: NDArray[np.int16]) -> NDArray[np.int16]:
+        """Count the orders between the last observations of these games and these ones.
+
+        Args:
+            observations: (n, size), in the encoding "tokens".
+
+        Returns:
+            (n, 8), integers for ``MEMORY_FEATURES``, each multiplied by its ``token_scale``.
+        """
+        if len(observations) != len(self._counts):
+            self.reset(np.ones(len(observations), np.bool_))
+        if self._before.shape[1] == observations.shape[1]:
+            self._count(self._before, observations)
+        self._before = observations.copy()
+        decisions = np.maximum(self._decisions[:, [0] * len(_MOVES) + [1]], 1)
+        remembered = self._counts.copy()
+        remembered[:, : len(_MOVES) + 1] = np.rint(_PER_MILLE * remembered[:, : len(_MOVES) + 1] / decisions)
+        clipped: NDArray[np.int16] = np.minimum(remembered, observe.HIGHEST_TOKEN).astype(np.int16)
+        return clipped
+
+    def _count(self, before: NDArray[np.int16], after: NDArray[np.int16]) -> None:
+        same_turn, next_turn = (before[:, _TURN] + step == after[:, _TURN] for step in (0, 1))
+        moved = (before[:, _MOVEMENT] > 0) & (after[:, _ENGAGEMENT] > 0) & same_turn
+        engaged = (before[:, _ENGAGEMENT] > 0) & (after[:, _MOVEMENT] > 0) & next_turn
+        if moved.any():
+            self._count_moves(before[moved], after[moved], moved)
+        if engaged.any():
+            self._count_engagements(before[engaged], after[engaged], engaged)
+
+    def _count_moves(self, before: NDArray[np.int16], after: NDArray[np.int16], rows: NDArray[np.bool_]) -> None:
+        is_seen = _are_seen(before, after)
+        old, new = (_enemies(table)[..., _SECTOR].astype(np.int64) for table in (before, after))
+        climb = np.searchsorted(_RING_STARTS, new, "right") - np.searchsorted(_RING_STARTS, old, "right")
+        on_ring = (climb == 0) & (new != old)
+        is_prograde = (new == old + 1) | (2 * new == old)  # from the last sector of a ring to its first
+        moves = np.stack([on_ring & is_prograde, on_ring & ~is_prograde, climb < 0, climb > 0], axis=-1)
+        moves &= is_seen[..., None]
+        self._counts[rows, : len(_MOVES)] += moves[:, _PATROLS].sum(axis=1)
+        self._counts[rows, len(_MOVES)] += moves[:, HVA].any(axis=1)
+        self._decisions[rows, 0] += is_seen[:, _PATROLS].sum(axis=1)
+        self._decisions[rows, 1] += is_seen[:, HVA]
+
+    def _count_engagements(self, before: NDArray[np.int16], after: NDArray[np.int16], rows: NDArray[np.bool_]) -> None:
+        is_seen = _are_seen(before, after)[:, _PATROLS]
+        old, new = (_enemies(table)[:, _PATROLS].astype(np.int64) for table in (before, after))
+        shot = is_seen & (new[..., _AMMO] < old[..., _AMMO])
+        paid = is_seen & (new[..., _FUEL] + after[:, _STATION_KEEPING, None] < old[..., _FUEL]) & ~shot
+        guarded = paid & (new[..., _AT_ITS_HVA] > 0)
+        self._counts[rows, -len(_COUNTED) :] += np.stack([shot, paid & ~guarded, guarded], axis=-1).sum(axis=1)
+
+
+def _enemies(observations: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Return the enemy's rows of the tables, (n, 11, columns)."""
+    table = observations[:, : observe.TOKEN_TABLE_SIZE]
+    return table.reshape(-1, observe.OBSERVED_SATELLITES, observe.TOKEN_COLUMNS)[:, SATELLITES:]
+
+
+def _are_seen(before: NDArray[np.int16], after: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Return which enemies are active and in sight both before and after a phase, (n, 11)."""
+    is_seen: NDArray[np.bool_] = (_enemies(before)[..., _ACTIVE] > 0) & (_enemies(after)[..., _ACTIVE] > 0)
+    if before.shape[1] >= observe.TOKEN_SIZE + observe.NUM_SIGHT_FEATURES:
+        is_seen &= (before[:, -SATELLITES:] == 0) & (after[:, -SATELLITES:] == 0)  # phases since they were seen
+    return is_seen

@@ -1,0 +1,151 @@
+"""What a policy with a memory remembers of a game, and that it plays by that."""
+
+import numpy as np
+import pytest
+
+from geo_patrol import Games, make_agent, play_match
+from geo_patrol.agents.memory import MEMORY_FEATURES, MEMORY_SIZE, OrderMemory
+from geo_patrol.agents.policy import (
+    MemoryAgent,
+    PolicyAgent,
+    Widths,
+    choose_orders,
+    initial_weights,
+    read_weights,
+    score_orders,
+    shapes,
+    write_mixture,
+    write_weights,
+)
+from geo_patrol.agents.registry import network_version
+from geo_patrol.base.errors import PolicyError
+from geo_patrol.engine.state import COLLIDE, NOOP, SHOOT
+
+PROGRADE, RETROGRADE = 1, 2
+NAMES = [feature.name.removeprefix("enemy_").removeprefix("patrols_") for feature in MEMORY_FEATURES]
+
+
+def active_and_seen(batch):
+    """Return which satellites of bravo have fuel and are in alpha's sight, (n, 11)."""
+    return (batch.fuel[:, 1] > 0) & (batch.unseen[:, 1] == 0)
+
+
+def play(preset, games, turns, seed, counted):
+    """Play games at random, and compare what alpha remembers of bravo after every phase with what ``counted`` returns.
+
+    ``counted`` gets bravo's orders of a phase, noops for satellites that are not active and seen before and after it,
+    and which satellites are; it returns what is expected of each game, by name.
+    """
+    batch, memory = Games(preset, games, seed=seed), OrderMemory()
+    memory.update(batch.observe("tokens")[:, 0])
+    for phase in range(2 * turns):
+        orders = batch.sample_actions()
+        given, before, ring_1 = orders[:, 1].copy(), active_and_seen(batch), batch.sector[:, 1] < 3
+        batch.step(orders)
+        active = before & active_and_seen(batch)
+        given[~active] = NOOP
+        given[ring_1 & (given == RETROGRADE)] = PROGRADE  # its two sectors lie on either side of each other
+        remembered = memory.update(batch.observe("tokens")[:, 0])
+        going_on = ~batch.is_over  # a game that is over has no further decision that could depend on it
+        found = dict(zip(NAMES, remembered.T, strict=True))
+        found["collide or guard"] = found["collide"] + found["guard"]
+        for name, expected in counted(phase, given, active).items():
+            np.testing.assert_allclose(found[name][going_on], expected[going_on], atol=0.51, err_msg=f"{name}, {phase}")
+
+
+@pytest.mark.parametrize("preset", ["geo_patrol", "case3", "od2d", "duel", "geo_patrol_hidden"])
+def test_moves_are_counted(preset):
+    """Only those of enemies in sight."""
+    moves, decisions = np.zeros((40, 5)), np.zeros((40, 2))
+
+    def count(phase, given, active):
+        if phase % 2 == 0:
+            moves[:, :4] += [[(game[1:] == code).sum() for code in (1, 2, 3, 4)] for game in given]
+            moves[:, 4] += given[:, 0] != NOOP
+            decisions[:] += np.stack([active[:, 1:].sum(axis=1), active[:, 0]], axis=1)
+        rates = 1000 * moves / np.maximum(decisions[:, [0, 0, 0, 0, 1]], 1)
+        return dict(zip(NAMES[:5], rates.T, strict=True))
+
+    play(preset, 40, 20, 3, count)
+    assert moves.sum() > 50, "otherwise this test shows little"
+
+
+@pytest.mark.parametrize("preset", ["geo_patrol", "case3", "od2d", "geo_patrol_hidden"])
+def test_engagements_are_counted(preset):
+    """Guards and collisions together, as a collision in the own HVA's sector looks like a guard."""
+    counts = np.zeros((200, 2), np.int64)
+
+    def count(phase, given, _active):
+        if phase % 2 == 1:
+            counts[:, 0] += ((given[:, 1:] >= SHOOT) & (given[:, 1:] < COLLIDE)).sum(axis=1)
+            counts[:, 1] += (given[:, 1:] >= COLLIDE).sum(axis=1)
+        return {"shoot": counts[:, 0], "collide or guard": counts[:, 1]}
+
+    play(preset, 200, 15, 5, count)
+    assert (counts.sum(axis=0) > 10).all(), "otherwise this test shows little"
+
+
+@pytest.fixture
+def weights():
+    """Return weights of a policy whose orders depend on what it remembers."""
+    made = initial_weights(shapes(Widths(memory=MEMORY_SIZE)), np.random.default_rng(0))
+    assert not made["memory"].any(), "a training begins with the policy that it would be without a memory"
+    made["memory"] = np.random.default_rng(1).normal(0, 3, made["memory"].shape).astype(np.float32)
+    made["simple"] *= 30
+    return made
+
+
+def test_it_plays_by_what_it_remembers(weights, tmp_path):
+    write_weights(tmp_path / "memory.safetensors", weights)
+    assert read_weights(tmp_path / "memory.safetensors").keys() == weights.keys()
+    agent = make_agent(f"policy:{tmp_path / 'memory.safetensors'},greedy")
+    assert isinstance(agent, MemoryAgent)
+    assert agent.name == f"policy:{tmp_path / 'memory.safetensors'},greedy"
+    batch, memory, different = Games("geo_patrol", 20, seed=2), OrderMemory(), 0
+    generator = np.random.default_rng(0)
+    agent.reset(np.ones(20, np.bool_))
+    for phase in range(12):
+        if phase == 6:  # these forget, and play on as if they had begun here
+            forgotten = np.arange(20) < 10
+            agent.reset(forgotten)
+            memory.reset(forgotten)
+        observations, masks = batch.observe("tokens")[:, 0], batch.action_masks()[:, 0]
+        remembered = memory.update(observations)
+        assert phase != 6 or (not remembered[:10].any() and remembered[10:].any())
+        scores = [score_orders(weights, observations, masks, each) for each in (remembered, 0 * remembered)]
+        expected, forgetful = (choose_orders(each.has_choice, each.logits[:, 0], None) for each in scores)
+        assert (agent.act(observations, masks, generator) == expected).all()
+        different += (expected != forgetful).sum()
+        batch.step(batch.sample_actions())
+    assert different > 20, "otherwise this test shows nothing"
+
+
+def test_its_matches_do_not_depend_on_other_games(weights, tmp_path):
+    """Each game has a memory of its own."""
+    write_weights(tmp_path / "memory.safetensors", weights)
+    name = f"policy:{tmp_path / 'memory.safetensors'},greedy"
+    many, few = (play_match(name, "idle", games=games, seed=4) for games in (40, 10))
+    assert (many.games[:10] == few.games).all()
+    assert network_version(name, many.config).startswith("network 1 of 1 (")
+
+
+def test_one_that_remembers_needs_the_whole_game(weights, tmp_path):
+    observations, masks = Games("geo_patrol", 2, seed=0).observe("tokens")[:, 0], np.ones((2, 11, 28), np.int8)
+    agent = PolicyAgent(weights)
+    message = "this policy remembers the orders of a game: it plays whole games, as make_agent makes it"
+    for call in (
+        lambda: agent.act(observations, masks, np.random.default_rng(0)),
+        lambda: agent.order_probabilities(observations, masks),
+        lambda: agent.sample(observations[0], masks[0], 2, np.random.default_rng(0)),
+        lambda: agent.value(observations),
+    ):
+        with pytest.raises(PolicyError, match=message):
+            call()
+    with pytest.raises(PolicyError, match="policy 1: a policy with a memory must be in a file of its own"):
+        write_mixture(tmp_path / "mixture.safetensors", [(PolicyAgent().weights, 1.0), (weights, 1.0)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_weights(weights):
+    with pytest.raises(PolicyError, match=r"memory has shape \(7, 128\): it must be \(8, 128\)"):
+        PolicyAgent({**weights, "memory": weights["memory"][:7]})
