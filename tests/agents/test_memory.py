@@ -85,6 +85,23 @@ def test_engagements_are_counted(preset):
     assert (counts.sum(axis=0) > 10).all(), "otherwise this test shows little"
 
 
+def test_the_order_of_moves_is_remembered():
+    """Patrols that move forth and back spend as much, and stand where they did, as those that move back and forth."""
+    remembered = []
+    for first, second in ((PROGRADE, RETROGRADE), (RETROGRADE, PROGRADE)):
+        batch, memory = Games("geo_patrol", 1, seed=0), OrderMemory()
+        for code in (first, NOOP, second, NOOP):
+            memory.update(batch.observe("tokens")[:, 0])
+            orders = np.zeros((1, 2, 11), np.int64)
+            orders[0, 1, 1:] = code
+            batch.step(orders)
+        remembered.append(memory.update(batch.observe("tokens")[:, 0])[0])
+    half = MEMORY_SIZE // 2
+    assert (remembered[0][:half] == remembered[1][:half]).all()
+    assert (remembered[0][half : half + 2] == remembered[1][half : half + 2][::-1]).all()
+    assert remembered[0][half] < remembered[0][half + 1]
+
+
 @pytest.fixture
 def weights():
     """Return weights of a policy whose orders depend on what it remembers."""
@@ -147,5 +164,5 @@ def test_one_that_remembers_needs_the_whole_game(weights, tmp_path):
 
 
 def test_wrong_weights(weights):
-    with pytest.raises(PolicyError, match=r"memory has shape \(7, 128\): it must be \(8, 128\)"):
+    with pytest.raises(PolicyError, match=r"memory has shape \(7, 128\): it must be \(16, 128\)"):
         PolicyAgent({**weights, "memory": weights["memory"][:7]})

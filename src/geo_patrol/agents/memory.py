@@ -15,12 +15,15 @@ __all__ = ["MEMORY_FEATURES", "MEMORY_SIZE", "OrderMemory"]
 _PER_MILLE = 1000.0
 _MOVES = ("prograde", "retrograde", "radial_in", "radial_out")
 _COUNTED = ("shoot", "collide", "guard")
+_ORDERS = (*(f"patrols_{name}" for name in _MOVES), "hva_moves", *(f"patrols_{name}" for name in _COUNTED))
+_NUM_MOVES = len(_MOVES) + 1
 MEMORY_FEATURES = (
-    *(observe.Feature(f"enemy_patrols_{name}", 1, 1, _PER_MILLE) for name in _MOVES),
-    observe.Feature("enemy_hva_moves", 1, 1, _PER_MILLE),
-    *(observe.Feature(f"enemy_patrols_{name}", observe.HIGHEST_TOKEN, 1 / 4) for name in _COUNTED),
+    *(observe.Feature(f"enemy_{name}", 1, 1, _PER_MILLE) for name in _ORDERS[:_NUM_MOVES]),
+    *(observe.Feature(f"enemy_{name}", observe.HIGHEST_TOKEN, 1 / 4) for name in _ORDERS[_NUM_MOVES:]),
+    *(observe.Feature(f"enemy_{name}_lately", 10, 1, _PER_MILLE) for name in _ORDERS),
 )
-"""Which fraction of the enemy's Patrols made each move so far, and of its HVA's; how often they shot, collided and guarded.
+"""What is remembered of a game: which fraction of the enemy's Patrols made each move so far, and how often its HVA moved; how often
+Patrols shot, collided and guarded. Then the same fractions and numbers of single turns, as an exponential moving average.
 
 A collision counts if the collider survives it: one that does not is seen to be gone, as one that was shot.
 """
@@ -36,6 +39,7 @@ _SECTOR, _FUEL, _AMMO, _ACTIVE, _AT_ITS_HVA = map(
     _COLUMNS.index, ("sector", "fuel", "ammo", "active", "same_sector_as_enemy_hva")
 )
 _PATROLS = slice(HVA + 1, SATELLITES)
+_STEP_SIZE = 0.2  # of the moving average: what a turn counts, compared with the next one, is 0.8
 _RING_STARTS = np.array([2**ring - 1 for ring in range(1, 16)])
 
 
@@ -43,19 +47,23 @@ class OrderMemory:
     """Counts the enemy's orders in n games from what one side observes of them, phase by phase."""
 
     def __init__(self) -> None:
-        self._before = np.zeros((0, 0), np.int16)
-        self._counts = np.zeros((0, MEMORY_SIZE), np.int64)
-        self._decisions = np.zeros((0, 2), np.int64)  # movements of Patrols and of the HVA
+        self._allocate(0)
+
+    def _allocate(self, games: int) -> None:
+        self._before = np.zeros((games, 0), np.int16)
+        self._counts = np.zeros((games, len(_ORDERS)), np.int64)
+        self._decisions = np.zeros((games, len(_ORDERS)), np.int64)
+        self._decisions[:, _NUM_MOVES:] = 1  # of engagements, numbers are remembered instead of fractions
+        self._average = np.zeros((games, len(_ORDERS)))
 
     def reset(self, new_games: NDArray[np.bool_]) -> None:
         """Forget the games that are over, (n,); the number of games may change when all are new."""
         if len(new_games) != len(self._counts):
-            self._counts = np.zeros((len(new_games), MEMORY_SIZE), np.int64)
-            self._decisions = np.zeros((len(new_games), 2), np.int64)
-            self._before = np.zeros((len(new_games), 0), np.int16)
-        self._counts[new_games] = 0
-        self._decisions[new_games] = 0
+            self._allocate(len(new_games))
         self._before[new_games] = 0  # neither phase: what follows is no consequence of it
+        self._counts[new_games] = 0
+        self._decisions[new_games, :_NUM_MOVES] = 0
+        self._average[new_games] = 0
 
     def update(self, observations: NDArray[np.int16]) -> NDArray[np.int16]:
         """Count the orders between the last observations of these games and these ones.
@@ -64,48 +72,60 @@ class OrderMemory:
             observations: (n, size), in the encoding "tokens".
 
         Returns:
-            (n, 8), integers for ``MEMORY_FEATURES``, each multiplied by its ``token_scale``.
+            (n, 16), integers for ``MEMORY_FEATURES``, each multiplied by its ``token_scale``.
         """
         if len(observations) != len(self._counts):
-            self.reset(np.ones(len(observations), np.bool_))
+            self._allocate(len(observations))
         if self._before.shape[1] == observations.shape[1]:
             self._count(self._before, observations)
         self._before = observations.copy()
-        decisions = np.maximum(self._decisions[:, [0] * len(_MOVES) + [1]], 1)
-        remembered = self._counts.copy()
-        remembered[:, : len(_MOVES) + 1] = np.rint(_PER_MILLE * remembered[:, : len(_MOVES) + 1] / decisions)
-        clipped: NDArray[np.int16] = np.minimum(remembered, observe.HIGHEST_TOKEN).astype(np.int16)
-        return clipped
+        so_far = self._counts / np.maximum(self._decisions, 1)
+        so_far[:, :_NUM_MOVES] *= _PER_MILLE
+        remembered = np.concatenate([so_far, _PER_MILLE * self._average], axis=1)
+        rounded: NDArray[np.int16] = np.minimum(np.rint(remembered), observe.HIGHEST_TOKEN).astype(np.int16)
+        return rounded
 
     def _count(self, before: NDArray[np.int16], after: NDArray[np.int16]) -> None:
         same_turn, next_turn = (before[:, _TURN] + step == after[:, _TURN] for step in (0, 1))
         moved = (before[:, _MOVEMENT] > 0) & (after[:, _ENGAGEMENT] > 0) & same_turn
         engaged = (before[:, _ENGAGEMENT] > 0) & (after[:, _MOVEMENT] > 0) & next_turn
-        if moved.any():
-            self._count_moves(before[moved], after[moved], moved)
-        if engaged.any():
-            self._count_engagements(before[engaged], after[engaged], engaged)
+        for rows, columns, count in (
+            (moved, slice(_NUM_MOVES), _count_moves),
+            (engaged, slice(_NUM_MOVES, None), _count_engagements),
+        ):
+            if rows.any():
+                counts, decisions = count(before[rows], after[rows])
+                self._counts[rows, columns] += counts
+                if columns.start is None:
+                    self._decisions[rows, columns] += decisions
+                latest = counts / np.maximum(decisions, 1)
+                self._average[rows, columns] += _STEP_SIZE * (latest - self._average[rows, columns])
 
-    def _count_moves(self, before: NDArray[np.int16], after: NDArray[np.int16], rows: NDArray[np.bool_]) -> None:
-        is_seen = _are_seen(before, after)
-        old, new = (_enemies(table)[..., _SECTOR].astype(np.int64) for table in (before, after))
-        climb = np.searchsorted(_RING_STARTS, new, "right") - np.searchsorted(_RING_STARTS, old, "right")
-        on_ring = (climb == 0) & (new != old)
-        is_prograde = (new == old + 1) | (2 * new == old)  # from the last sector of a ring to its first
-        moves = np.stack([on_ring & is_prograde, on_ring & ~is_prograde, climb < 0, climb > 0], axis=-1)
-        moves &= is_seen[..., None]
-        self._counts[rows, : len(_MOVES)] += moves[:, _PATROLS].sum(axis=1)
-        self._counts[rows, len(_MOVES)] += moves[:, HVA].any(axis=1)
-        self._decisions[rows, 0] += is_seen[:, _PATROLS].sum(axis=1)
-        self._decisions[rows, 1] += is_seen[:, HVA]
 
-    def _count_engagements(self, before: NDArray[np.int16], after: NDArray[np.int16], rows: NDArray[np.bool_]) -> None:
-        is_seen = _are_seen(before, after)[:, _PATROLS]
-        old, new = (_enemies(table)[:, _PATROLS].astype(np.int64) for table in (before, after))
-        shot = is_seen & (new[..., _AMMO] < old[..., _AMMO])
-        paid = is_seen & (new[..., _FUEL] + after[:, _STATION_KEEPING, None] < old[..., _FUEL]) & ~shot
-        guarded = paid & (new[..., _AT_ITS_HVA] > 0)
-        self._counts[rows, -len(_COUNTED) :] += np.stack([shot, paid & ~guarded, guarded], axis=-1).sum(axis=1)
+_Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""How often each order was given in a phase, (n, orders), and how many could have given it."""
+
+
+def _count_moves(before: NDArray[np.int16], after: NDArray[np.int16]) -> _Counts:
+    is_seen = _are_seen(before, after)
+    old, new = (_enemies(table)[..., _SECTOR].astype(np.int64) for table in (before, after))
+    climb = np.searchsorted(_RING_STARTS, new, "right") - np.searchsorted(_RING_STARTS, old, "right")
+    on_ring = (climb == 0) & (new != old)
+    is_prograde = (new == old + 1) | (2 * new == old)  # from the last sector of a ring to its first
+    moves = np.stack([on_ring & is_prograde, on_ring & ~is_prograde, climb < 0, climb > 0], axis=2) & is_seen[..., None]
+    counts = np.concatenate([moves[:, _PATROLS].sum(axis=1), moves[:, [HVA]].any(axis=2)], axis=1)
+    patrols = is_seen[:, _PATROLS].sum(axis=1, keepdims=True)
+    return counts, np.concatenate([patrols.repeat(len(_MOVES), axis=1), is_seen[:, [HVA]]], axis=1)
+
+
+def _count_engagements(before: NDArray[np.int16], after: NDArray[np.int16]) -> _Counts:
+    is_seen = _are_seen(before, after)[:, _PATROLS]
+    old, new = (_enemies(table)[:, _PATROLS].astype(np.int64) for table in (before, after))
+    shot = is_seen & (new[..., _AMMO] < old[..., _AMMO])
+    paid = is_seen & (new[..., _FUEL] + after[:, _STATION_KEEPING, None] < old[..., _FUEL]) & ~shot
+    guarded = paid & (new[..., _AT_ITS_HVA] > 0)
+    counts = np.stack([shot, paid & ~guarded, guarded], axis=2).sum(axis=1)
+    return counts, np.ones_like(counts)
 
 
 def _enemies(observations: NDArray[np.int16]) -> NDArray[np.int16]:

@@ -62,7 +62,7 @@ class WinRate:
         wins, draws, losses: counts.
         games: their sum.
         win_rate: wins / games; a draw is no win.
-        win_interval: its 95% interval, see ``statistics.clustered_interval``.
+        win_interval: its interval, 95% unless another level was asked for, see ``statistics.clustered_interval``.
         score: mean score per game; a draw scores 1/2.
     """
 
@@ -76,7 +76,12 @@ class WinRate:
 
     @classmethod
     def from_games(
-        cls, wins: NDArray[np.bool_], draws: NDArray[np.bool_], seeds: NDArray[np.uint64], **fields: Any
+        cls,
+        wins: NDArray[np.bool_],
+        draws: NDArray[np.bool_],
+        seeds: NDArray[np.uint64],
+        confidence: float = 0.95,
+        **fields: Any,
     ) -> Self:
         """Compute the win rate of games.
 
@@ -84,12 +89,13 @@ class WinRate:
             wins: (games,), whether each was won.
             draws: (games,), whether each was drawn.
             seeds: (games,), the seed of each: games that share one are not independent.
+            confidence: the level of the interval.
             **fields: the other fields of a subclass.
         """
         _, clusters = np.unique(seeds, return_inverse=True)
         sizes, cluster_wins = np.bincount(clusters), np.bincount(clusters, wins).astype(np.int64)
         games, num_wins, num_draws = len(wins), int(wins.sum()), int(draws.sum())
-        won = clustered_interval(Counter(zip(sizes.tolist(), cluster_wins.tolist(), strict=True)))
+        won = clustered_interval(Counter(zip(sizes.tolist(), cluster_wins.tolist(), strict=True)), confidence)
         return cls(
             wins=num_wins,
             draws=num_draws,

@@ -83,8 +83,8 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> Ra
     return _score_interval(successes / trials, trials, normal_quantile(confidence))
 
 
-def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> Rate:
-    """Return the proportion of successes in trials that come in clusters, such as pairs of games, with a 95% interval.
+def clustered_interval(clusters: Mapping[tuple[int, int], int], confidence: float = 0.95) -> Rate:
+    """Return the proportion of successes in trials that come in clusters, such as pairs of games, with its interval.
 
     Games that share a seed are not independent. The interval is Wilson's for the number of independent trials that
     would have the same variance, as in survey statistics (Korn and Graubard 1998, "Confidence intervals for proportions
@@ -93,23 +93,24 @@ def clustered_interval(clusters: Mapping[tuple[int, int], int]) -> Rate:
 
     Args:
         clusters: the number of clusters by their trials and successes.
+        confidence: the level of the interval, between 0 and 1.
 
     Returns:
         The proportion with its interval, which is Wilson's where all clusters have one trial, or all trials the same result.
 
     Raises:
-        ValueError: the counts are invalid.
+        ValueError: the counts or the level are invalid.
     """
     table = np.array([(*cluster, count) for cluster, count in clusters.items()], np.float64).reshape(-1, 3)
     sizes, wins, counts = table.T
     trials, successes, num_clusters = int(sizes @ counts), int(wins @ counts), int(counts.sum())
-    independent = wilson_interval(successes, trials)
+    independent = wilson_interval(successes, trials, confidence)
     if num_clusters in (trials, 1) or successes in (0, trials):
         return independent
     p = independent.value
     between = float(counts @ (wins - p * sizes) ** 2)
     variance = (between + p * (1 - p) * trials / num_clusters) / trials**2
-    return _score_interval(p, p * (1 - p) / variance, student_quantile(0.95, num_clusters - 1))
+    return _score_interval(p, p * (1 - p) / variance, student_quantile(confidence, num_clusters - 1))
 
 
 def _score_interval(p: float, trials: float, z: float) -> Rate:

@@ -120,8 +120,17 @@ class Tournament:
         """Bradley-Terry ratings; their intervals account for games that share a seed."""
         return fit_ratings(self.counts, games=self.games_played)
 
-    def record(self, agent: int, opponent: int | None = None, side: int | None = None) -> WinRate:
-        """Return an agent's results against one opponent or all others, as alpha (0), bravo (1) or both (None)."""
+    def record(
+        self, agent: int, opponent: int | None = None, side: int | None = None, *, confidence: float = 0.95
+    ) -> WinRate:
+        """Return an agent's results against one opponent or all others, as alpha (0), bravo (1) or both (None).
+
+        Args:
+            agent: its index.
+            opponent: the index of the other; None for all.
+            side: as above.
+            confidence: the level of the interval.
+        """
         wins, draws, seeds = [], [], []
         for pairing, match in zip(self.pairings, self.matches, strict=True):
             if agent in pairing and pairing[0] != pairing[1] and (opponent is None or opponent in pairing):
@@ -130,7 +139,7 @@ class Tournament:
                 wins.append(match.winner[mask] == (FIRST, SECOND)[i])
                 draws.append(match.winner[mask] == DRAW)
                 seeds.append(match.seeds[mask])
-        return WinRate.from_games(np.concatenate(wins), np.concatenate(draws), np.concatenate(seeds))
+        return WinRate.from_games(np.concatenate(wins), np.concatenate(draws), np.concatenate(seeds), confidence)
 
     @cached_property
     def payoffs(self) -> NDArray[np.float64]:

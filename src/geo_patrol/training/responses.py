@@ -1,4 +1,4 @@
-"""How far an agent can be exploited: responses to it are trained or searched, and the best one plays again.
+"""How far an agent can be exploited: responses to it are trained or searched, and play again for their maximum.
 
 The win rate of a response is a lower bound: more training may find more, and so may other starts, more seeds and a search.
 ``evaluation.exploitability`` computes best responses exactly, on games that are small enough.
@@ -34,7 +34,8 @@ RANDOM_WEIGHTS = "nothing"
 """Stands for no policy among those to start from."""
 _NUM_EVALUATIONS = 10
 _FINAL_GAMES = 5  # times the games of an evaluation
-_SEED_OFFSET = 500_000_000  # of the games that the best of several responses plays again
+_SEED_OFFSET = 500_000_000  # of the games that several responses play again
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,10 @@ class ExploitResult:
         minutes: training time of each response.
         device: where they were trained.
         responses: each as plain data: its kind ("training" or "search"), name, seed, seconds and lower bound; of a training also
-            the policy that it began with, its steps and its learning curve.
-        lower_bound: win rate, its 95% interval and number of games of the best response; of the best of several, on games
-            that did not choose it.
+            the policy that it began with, whether it has a memory, its steps and its learning curve.
+        lower_bound: win rate, interval, level of the interval and number of games of the best response. Where there are several,
+            all of them have played new games, and the level of each of k intervals is 1 - 0.05 / k (Bonferroni's correction), so
+            that all of them hold the true win rates with a probability of 95%, that of the best one included.
     """
 
     agent: str
@@ -77,7 +79,7 @@ class ExploitResult:
             "agent": self.agent,
             "minutes": self.minutes,
             "device": self.device,
-            **{name: curve[name] for name in ("begin", "seed", "curve")},
+            **{name: curve[name] for name in ("begin", "memory", "seed", "curve")},
             "best": self.best["response"],
             "lower_bound": self.lower_bound,
             "responses": list(self.responses),
@@ -94,7 +96,7 @@ class ExploitResult:
             for point in response.get("curve", ()):
                 low, high = point["win_interval"]
                 numbers = {name: point[name] for name in ("minutes", "steps", "win_rate")}
-                named = {name: response[name] for name in ("response", "begin", "seed")}
+                named = {name: response[name] for name in ("response", "begin", "memory", "seed")}
                 rows.append({**named, **numbers, "win_rate_low": low, "win_rate_high": high})
         return to_frame(rows)
 
@@ -108,6 +110,7 @@ def exploit(
     initial_policies: Sequence[str] = ("base",),
     seeds: int = 1,
     seed: int = 0,
+    memory: bool = False,
     search: str | None = None,
     games: int = 400,
     device: str = "auto",
@@ -126,8 +129,10 @@ def exploit(
         initial_policies: policies to start from, such as "base" or a file; "nothing" stands for random weights.
         seeds: number of responses from each of them.
         seed: the first seed.
+        memory: also trains each of them with a memory of how often the agent gave each order in a game. If the agent draws one of
+            several ways to play for each game, a response without one cannot tell which.
         search: lets a search that knows the agent play too; the time for a decision, such as "10ms".
-        games: games of an evaluation, even; the final one plays five times that.
+        games: games of an evaluation, even; the final one plays five times that, and several responses play as many new ones.
         device: "auto", "cpu", "cuda" or "mps".
         threads: threads of PyTorch.
         executor: trains several responses and plays the search; None uses processes of this machine.
@@ -143,7 +148,7 @@ def exploit(
     game_config = check_exploit(
         agent, config, overrides, minutes=minutes, initial_policies=initial_policies, search=search, games=games
     )
-    if not isinstance(agent, str) and (search is not None or len(initial_policies) * seeds > 1):
+    if not isinstance(agent, str) and (search is not None or memory or len(initial_policies) * seeds > 1):
         raise ValueError(f"agent must be a name where several responses are made, got {show(agent)}")
     from geo_patrol.training import TrainingConfig  # noqa: PLC0415 - needs PyTorch
 
@@ -160,15 +165,18 @@ def exploit(
             eval_games=games,
             num_evaluations=_NUM_EVALUATIONS,
         )
-        responses = _train(agent, _plan_runs(settings, initial_policies, seeds), executor, console)
+        responses = _train(agent, _plan_runs(settings, initial_policies, seeds, memory=memory), executor, console)
         if search is not None:
             responses.append(_search(str(agent), search, initial_policies, settings, executor))
-        best = _best(responses)
-        bound = best["lower_bound"]
-        if len(responses) > 1:  # the games that chose the best of several flatter it: it plays new ones
+        if len(responses) > 1:
             again = settings.replace(seed=seed + _SEED_OFFSET)
-            bound = _measure(best["response"], str(agent), bound["games"], again)
-    return ExploitResult(agent_name(agent), game_config, minutes, device, tuple(responses), bound)
+            confidence = 1 - (1 - _CONFIDENCE) / len(responses)
+            for response in responses:
+                response["lower_bound"] = _measure(
+                    response["response"], str(agent), response["lower_bound"]["games"], again, executor, confidence
+                )
+    best = _best(responses)
+    return ExploitResult(agent_name(agent), game_config, minutes, device, tuple(responses), best["lower_bound"])
 
 
 def check_exploit(
@@ -196,23 +204,29 @@ def check_exploit(
         )
     as_agent(agent, "agent")
     for policy in initial_policies:
-        if policy != RANDOM_WEIGHTS:
-            PolicyAgent(policy)
+        if policy != RANDOM_WEIGHTS and "memory" in PolicyAgent(policy).weights:
+            raise ValueError(f"policies to start from must be without a memory, and {policy!r} has one")
     if search is not None:
         make_agent(_name_search(str(agent), search, initial_policies))
     check_games(games)
     return load_config(config, overrides)
 
 
-def _plan_runs(settings: "TrainingConfig", initial_policies: Sequence[str], seeds: int) -> "list[TrainingConfig]":
-    """Return the settings of a run from each policy with each seed, in folders of their own if there are several."""
+def _plan_runs(
+    settings: "TrainingConfig", initial_policies: Sequence[str], seeds: int, *, memory: bool
+) -> "list[TrainingConfig]":
+    """Return the settings of a run from each policy with each seed, in folders of their own if there are several.
+
+    With ``memory``, there are two of each: one without a memory and one with it.
+    """
     runs = []
     for number, policy in enumerate(initial_policies):
         for seed in range(settings.seed, settings.seed + seeds):
             names = [f"from{number}"] * (len(initial_policies) > 1) + [f"seed{seed}"] * (seeds > 1)
             initial_policy = None if policy == RANDOM_WEIGHTS else policy
-            out = settings.out / "-".join(names)
-            runs.append(settings.replace(seed=seed, out=out, initial_policy=initial_policy))
+            for remembers in (False, True) if memory else (False,):
+                out = settings.out / "-".join(names + ["memory"] * remembers)
+                runs.append(settings.replace(seed=seed, out=out, initial_policy=initial_policy, memory=remembers))
     return runs
 
 
@@ -253,14 +267,19 @@ def _best(responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _measure(
-    response: str, agent: str, games: int, settings: "TrainingConfig", executor: Executor | None = None
+    response: str,
+    agent: str,
+    games: int,
+    settings: "TrainingConfig",
+    executor: Executor | None = None,
+    confidence: float = _CONFIDENCE,
 ) -> dict[str, Any]:
     """Play games of a response, and return its win rate as JSON data."""
     tournament = play_tournament(
         [response, agent], config=settings.eval_config, games=games, seed=settings.seed, executor=executor
     )
-    result = tournament.record(0, 1)
-    return {**result.won.to_dict(), "games": result.games}
+    result = tournament.record(0, 1, confidence=confidence)
+    return {**result.won.to_dict(), "confidence": confidence, "games": result.games}
 
 
 def _report_run(agent: str, run: "TrainingConfig", curve: "Sequence[Evaluation]") -> dict[str, Any]:
@@ -273,10 +292,11 @@ def _report_run(agent: str, run: "TrainingConfig", curve: "Sequence[Evaluation]"
         "kind": "training",
         "response": f"policy:{run.out / 'policy.safetensors'}",
         "begin": run.initial_policy or RANDOM_WEIGHTS,
+        "memory": run.memory,
         "seed": run.seed,
         "seconds": 60 * last.minutes,
         "steps": last.steps,
-        "lower_bound": {**last.win_rates[agent].to_dict(), "games": games},
+        "lower_bound": {**last.win_rates[agent].to_dict(), "confidence": _CONFIDENCE, "games": games},
         "curve": [
             {"minutes": point.minutes, "steps": point.steps, **point.win_rates[agent].to_dict()} for point in curve
         ],
