@@ -59,7 +59,7 @@ test-browser: $(VENV)/browser  ## test pages in a real browser, Chromium, and in
 	$(RUN) pytest tests/browser
 
 test-training: $(TRAINING)/installed  ## test training with PyTorch (more than a gigabyte)
-	$(TRAINING)/bin/python -m pytest -n 0 tests/training
+	$(TRAINING)/bin/python -m pytest -n 0 -m e2e tests/training tests/test_docs.py
 
 # NVIDIA's compiler comes as packages, so kernels are compiled and simulated without a GPU; where there is one, they run on it.
 $(CUDA)/installed: pyproject.toml
@@ -98,10 +98,10 @@ $(SMALL_LIBRARIES:%=$(VENV)/libraries/%/installed): $(VENV)/libraries/%/installe
 test-libraries: $(LIBRARIES:%=test-library-%) $(SMALL_LIBRARIES:%=test-library-%)  ## test the adapters for training libraries (a gigabyte for each)
 
 test-rllib: $(VENV)/libraries/rllib/installed  ## test the adapter for RLlib and self-play on it
-	OMP_NUM_THREADS=1 $(VENV)/libraries/rllib/bin/python -m pytest -n 0 tests/rllib
+	OMP_NUM_THREADS=1 $(VENV)/libraries/rllib/bin/python -m pytest -n 0 -m e2e tests/rllib tests/test_docs.py
 
 test-library-%: $(VENV)/libraries/%/installed
-	OMP_NUM_THREADS=1 $(VENV)/libraries/$*/bin/python -m pytest -n 0 tests/libraries
+	OMP_NUM_THREADS=1 $(VENV)/libraries/$*/bin/python -m pytest -n 0 -m e2e tests/libraries tests/test_docs.py
 
 $(CLUSTER)/installed: pyproject.toml
 	$(PYTHON) -m venv $(CLUSTER)
@@ -109,7 +109,7 @@ $(CLUSTER)/installed: pyproject.toml
 	touch $@
 
 test-ray: $(CLUSTER)/installed  ## test campaigns on a Ray cluster that starts on this machine
-	$(CLUSTER)/bin/python -m pytest -n 0 tests/cluster
+	$(CLUSTER)/bin/python -m pytest -n 0 -m e2e tests/cluster tests/test_docs.py
 
 # With DEVICE=cuda, networks and games are on a GPU; SCALE is of the minutes that each stage takes.
 DEVICE ?= cpu

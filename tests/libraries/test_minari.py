@@ -1,8 +1,5 @@
 """Replays become a Minari data set, whose environment is recovered."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -112,12 +109,3 @@ def test_damaged_files_leave_no_data_set(games, monkeypatch):
     with pytest.raises(GeoPatrolError, match=r"games\.jsonl"):
         ReplayDataset(games).to_minari("damaged-v0")
     assert not minari.list_local_datasets()
-
-
-def test_the_snippet_of_the_document_runs(games, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[2] / "docs" / "train" / "datasets.md").read_text(encoding="utf-8")
-    names = {}
-    exec(re.search(r"```python\n(import minari.*?)```", text, re.DOTALL)[1], names)
-    assert len(names["episode"].actions) > 0
-    assert names["loaded"].observation_space == names["env"].observation_space

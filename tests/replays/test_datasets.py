@@ -288,18 +288,6 @@ def test_arguments(games, tmp_path):
         ReplayDataset(tmp_path)
 
 
-def test_the_snippets_of_the_document_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[2] / "docs" / "train" / "datasets.md").read_text(encoding="utf-8")
-    names = {}
-    for snippet in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        if "minari" not in snippet:
-            exec(snippet, names)
-    assert "agents=('scripted', 'raider')" in capsys.readouterr().out
-    assert np.isfinite(names["transitions"].log_probs).all()
-    assert names["mean_return"] < 92.7
-
-
 def same_rows(samples, transitions, names=("observations", "action_masks", "actions", "rewards", "games", "sides")):
     return all(np.array_equal(getattr(samples, name), getattr(transitions, name)) for name in names)
 

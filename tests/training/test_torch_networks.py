@@ -1,6 +1,5 @@
 """Users' networks in PyTorch as agents, and the way from training to an ONNX file that plays."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -84,24 +83,6 @@ def run(*command, folder):
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
-
-
-@pytest.mark.filterwarnings("ignore")  # PyTorch's own, of its export
-def test_the_document(tmp_path, monkeypatch):
-    for package in ("onnx", "onnxruntime", "onnxscript"):
-        pytest.importorskip(package)
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "train" / "networks.md").read_text(encoding="utf-8")
-    export, make, play = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    names = {}
-    exec(export, names)
-    torch.save(names["Net"]().state_dict(), "net.pt")
-    exec(make, names)
-    exec(play.replace("games=200", "games=2"), names)
-    assert names["result"].summary().total.games == 2
-    (tmp_path / "net.py").write_text(export.split("torch.onnx.export")[0] + make)
-    for name in ("onnx:net.onnx", "torch:net.py:make", "torch:net.py:Net"):
-        play_match(name, "random", config="case1", games=2, seed=0)
 
 
 def test_from_training_to_an_onnx_file_that_plays(tmp_path):
