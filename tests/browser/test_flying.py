@@ -152,6 +152,7 @@ def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(server
 def test_a_launch_has_to_be_chosen_and_its_meaning_is_told(server, open_page):
     page = open_mission(server, open_page, "sample")
     assert page.locator("#fly").is_hidden()
+    assert page.locator("#engine-keys").is_hidden()
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowLeft")  # the last one
     assert page.inner_text("#fly") == "Fly: launch B15"
@@ -164,6 +165,7 @@ def test_a_launch_has_to_be_chosen_and_its_meaning_is_told(server, open_page):
     press_order(page, "launch D13")
     flown(page, 1)
     assert page.inner_text("#fly") == "Fly: coast"
+    assert page.locator("#engine-keys").is_visible()
     assert page.text_content("#said").startswith("launch D13 to D13. 1 of ")
 
 

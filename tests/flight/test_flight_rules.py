@@ -177,7 +177,7 @@ def test_crash_ends_the_flight_of_a_probe():
 def test_leaving_the_map_ends_the_game(at, move):
     flight = ship(mission({"E16": "weak"}), at, move)
     flight.fly("coast")
-    assert (flight.is_over, flight.ending, flight.is_success) == (True, "left the map", True)
+    assert (flight.is_over, flight.ending, flight.is_success, flight.is_lost) == (True, "left the map", True, True)
     assert flight.legal_orders() == ()
 
 

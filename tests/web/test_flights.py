@@ -58,7 +58,7 @@ def test_a_flight_equals_the_engines(client, mission):
         orders.append(flight.order_text(code))
         flight.fly(orders[-1])
     state = post(client, mission=mission, orders=orders)
-    assert (state["over"], state["success"], state["choices"]) == (True, flight.is_success, [])
+    assert (state["over"], state["success"], state["choices"]) == (True, flight.is_success and not flight.is_lost, [])
     assert [row[1] for row in reversed(state["log"])] == [turn.order for turn in flight.turns]
     assert dict(state["points"]).items() <= flight.score_sheet.items()
 
@@ -156,7 +156,6 @@ def test_the_same_seed_gives_the_same_random_mission(client):
     assert one["map"] != other["map"]
     assert one["title"] == "Random mission 3"
     assert one["about"].startswith("Planetary Probe, up to 25 turns. ")
-    assert not one["engines"]
 
 
 @pytest.mark.parametrize("name", flights.mission_names())
@@ -249,3 +248,8 @@ def test_other_steps_and_orders_are_refused(client):
         assert client.get(f"/api/flight-lesson/{number}").json()["text"] == f"step must be 1 to 6, got {number}"
     for body in ({"order": "<b>"}, {"order": "coast" * 9}, {"order": 3}, {}, {"order": "coast", "more": 1}):
         assert client.post("/api/flight-lesson/2", json=body).status_code == 400
+
+
+def test_a_flight_that_is_lost_in_space_is_no_success(client):
+    state = post(client, mission="sample", orders=["launch B15", "coast"])
+    assert (state["over"], state["success"]) == (True, False)

@@ -307,6 +307,11 @@ class Flight:
         return bool(rules.is_success(self.params, self.record))
 
     @property
+    def is_lost(self) -> bool:
+        """Whether it has left the map: lost in space, also where the mission was fulfilled before."""
+        return self.ending == Ending.LEFT_MAP
+
+    @property
     def surveyed(self) -> tuple[str, ...]:
         """Planets other than the home planet in whose wells a turn has ended."""
         return tuple(compress(self.mission.planets, self.record["survey"]))
@@ -583,7 +588,7 @@ def points_text(turn: Turn) -> str:
 def turn_notes(flight: Flight, turn: Turn) -> str:
     """Return what a turn has led to: "off the map", "crash", "landed", "docked", or nothing."""
     is_last = flight.is_over and turn.number == flight.turn
-    if is_last and flight.ending == Ending.LEFT_MAP:
+    if is_last and flight.is_lost:
         return "off the map"
     if is_last and flight.ending == Ending.CRASHED:
         return "crash"
@@ -621,7 +626,7 @@ def result_text(flight: Flight, best: BestKnown | None = None) -> str:
 
 def _verdict(flight: Flight) -> str:
     """Return what became of a flight that has ended. A mission without goals is fulfilled by flying, however it ends."""
-    if flight.ending == Ending.LEFT_MAP:
+    if flight.is_lost:
         return "Lost in space"
     if not flight.is_success:
         return "Mission failed"

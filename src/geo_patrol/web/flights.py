@@ -143,8 +143,7 @@ def mission_record(mission: Mission, best: BestKnown | None) -> dict[str, Any]:
 
     Returns:
         ``title``; ``about``, the mission in words; ``known``, the best flight in words; ``rules``, headings with lines;
-        ``scoring``, lines of the score sheet with what they are for; ``engines``, whether there are any; ``view``, left,
-        top, width and height of the map; ``map``, its shapes; ``legend``, its marks and lines: what each means and its
+        ``scoring``, lines of the score sheet with what they are for; ``view``, left, top, width and height of the map; ``map``, its shapes; ``legend``, its marks and lines: what each means and its
         shapes, as ``scene.line_legend`` returns them.
     """
     *rules, scoring = rules_tabs(mission)
@@ -154,7 +153,6 @@ def mission_record(mission: Mission, best: BestKnown | None) -> dict[str, Any]:
         "known": _known_text(mission, best),
         "rules": rules,
         "scoring": scoring.lines,
-        "engines": not mission.is_probe,
         **_map_record(mission, {"where you can go": [scene.choice_mark((17, 0))]}),
     }
 
@@ -179,7 +177,7 @@ def flight_record(flight: Flight, best: BestKnown | None = None) -> dict[str, An
     """Return a flight; ``best`` is the best one that is known of its mission.
 
     Returns:
-        ``number`` of its orders; ``status``, in words; ``over``; ``success``; ``result``, in words, "" while it goes on;
+        ``number`` of its orders; ``status``, in words; ``over``; ``success``, unless it is lost in space; ``result``, in words, "" while it goes on;
         ``ship``, where it is in the picture; ``steps``, the shapes of the steps of the last turn, the last ones show all;
         ``outlook``, those of the next coast; ``choices``, the legal orders; ``log``, a row for each turn, the latest
         first; ``points``, lines of the score sheet with their totals.
@@ -192,7 +190,7 @@ def flight_record(flight: Flight, best: BestKnown | None = None) -> dict[str, An
         "number": len(flight.order_codes),
         "status": _status(flight),
         "over": flight.is_over,
-        "success": flight.is_success,
+        "success": flight.is_success and not flight.is_lost,
         "result": result_text(flight, best) if flight.is_over else "",
         "ship": layout.at(flight.position, flight.turns[-1].start if flight.turns else None),
         "steps": [_shapes(layout, partial(scene.add_path, layout=layout, flight=flight, steps=step)) for step in steps],

@@ -301,7 +301,7 @@ def flight_drawing(flight: Flight, *, steps: int = FLOWN) -> Drawing:
     add_path(drawing, layout, flight, steps)
     _add_sheet(drawing, flight, sheet_top)
     if flight.is_over and steps == FLOWN:
-        color = GREEN if flight.is_success else VERMILION
+        color = GREEN if flight.is_success and not flight.is_lost else VERMILION
         drawing.add(Text((MARGIN, sheet_bottom + 22), result_text(flight), TEXT, color))
     return drawing
 

@@ -33,7 +33,6 @@ class FlightPage {
     this.about.textContent = about;
     this.known.textContent = known;
     this.rules.replaceChildren(...rulesOf(rules));
-    this["engine-keys"].hidden = !mission.engines;
     this.scoringLines = scoring;
     this.board.load(mission);
     await this.fly(this.orders);
@@ -91,6 +90,7 @@ class FlightPage {
     this.result.className = flight.success ? "success" : "";
     this.undo.disabled = this.again.disabled = flight.number === 0;
     this.again.classList.toggle("main", flight.over);
+    this["engine-keys"].hidden = !flight.choices.some(({ key }) => key !== null); // a launch has none
     this.board.show(flight, { animated });
     this.scoring.replaceChildren(...scoreSheet(this.scoringLines, flight.points));
     this.log.replaceChildren(...dataTable(["turn", "order", "endpoint", "points"], flight.log.map((row) => dataRow(row))));
