@@ -165,7 +165,7 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
     page = open_page(f"{address}/static/games.html")
     page.locator("#rating", has_text="Play a whole game").wait_for()
     result = {
-        "names": ["person", "level:telstar"],
+        "names": ["person", "Telstar"],
         "winner": "alpha",
         "score": [223, 112],
         "turn": 10,

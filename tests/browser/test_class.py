@@ -116,7 +116,7 @@ def test_one_without_a_partner_plays_the_agent_and_comes_again(teacher, open_pag
     teacher.locator("text=Let Ada play Vanguard").click()
     page.wait_for_url("**/table.html#*")
     assert ordering(page)
-    until(teacher, "page.overview.tables[0].names[1] === 'level:vanguard'")
+    until(teacher, "page.overview.tables[0].names[1] === 'Vanguard'")
 
 
 def test_a_name_that_is_taken_is_refused_until_it_is_changed(teacher, open_page):

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol import Game, load_config, preset_names
+from geo_patrol.base.sides import COLORS, in_colors
 from geo_patrol.cli.app import app
 from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Text
 from geo_patrol.drawing.sheet import PAPERS, fit
@@ -52,10 +53,10 @@ def test_a_mission_as_pdf(tmp_path):
 
 
 def test_chosen_sheets_as_svg(tmp_path):
-    result = print_("-o", tmp_path / "new" / "kit", "--sheets", "board,orders-a")
+    result = print_("-o", tmp_path / "new" / "kit", "--sheets", "board,orders-b")
     assert result.exit_code == 0, result.output
     written = sorted(path.name for path in (tmp_path / "new" / "kit").iterdir())
-    assert written == ["board.svg", "orders-alpha-26.svg", "orders-alpha.svg"]
+    assert written == ["board.svg", "orders-blue-26.svg", "orders-blue.svg"]
     root = ET.parse(tmp_path / "new" / "kit" / "board.svg").getroot()
     assert float(root.get("width").removesuffix("mm")) <= 190
 
@@ -92,11 +93,14 @@ def test_sheets_of_a_preset(preset):
                 x, y = shape.position
                 assert 0 <= x <= drawing.width
                 assert 0 <= y <= drawing.height
+                assert in_colors(shape.text) == shape.text
     for side in ("alpha", "bravo"):
         names = [token_label(satellite.id.number) for satellite in game.satellites(side)]
-        orders = [text for name in sheets if name.startswith(f"orders-{side}") for text in texts(sheets[name])]
+        orders = [text for name in sheets if name.startswith(f"orders-{COLORS[side]}") for text in texts(sheets[name])]
         assert orders.count("move") == orders.count("engage") == min(game.config.turn_limit, 50)
-        headings = [shape.text for shape in sheets[f"score-{side}"].shapes if isinstance(shape, Text) and shape.bold]
+        headings = [
+            shape.text for shape in sheets[f"score-{COLORS[side]}"].shapes if isinstance(shape, Text) and shape.bold
+        ]
         assert headings[1:] == [*names, "goal", "fuel", "score"]
         board = (shape for shape in sheets["board"].shapes if isinstance(shape, Text))
         places = {shape.text: shape.position for shape in board if shape.color == SIDE_LINES[side]}
@@ -134,41 +138,41 @@ def test_numbers_of_the_sheets_are_those_of_the_configuration():
     for text in (
         "after 37 turns",
         "433 points",
-        "alpha +17 a turn; bravo +10 a turn",
-        "alpha +3 a turn; bravo +6 a turn",
-        "alpha 8 fuel; bravo 5 fuel",
-        "alpha 10 fuel; bravo 13 fuel",
+        "blue +17 a turn; gold +10 a turn",
+        "blue +3 a turn; gold +6 a turn",
+        "blue 8 fuel; gold 5 fuel",
+        "blue 10 fuel; gold 13 fuel",
         "4 fuel a turn",
-        "alpha 20 fuel, 80%; bravo 21 fuel, 80%",
-        "alpha 30 fuel, 40%; bravo 32 fuel, 40%",
-        "alpha 5 fuel, 65%; bravo 5 fuel, 80%",
-        "alpha 7 fuel, 15%; bravo 7 fuel, 40%",
-        "alpha 80%, 40%, 20%, 10%; bravo 96%, 48%, 24%, 12%",
-        "alpha 40%, 20%, 10%, 5%; bravo 48%, 24%, 12%, 6%",
+        "blue 20 fuel, 80%; gold 21 fuel, 80%",
+        "blue 30 fuel, 40%; gold 32 fuel, 40%",
+        "blue 5 fuel, 65%; gold 5 fuel, 80%",
+        "blue 7 fuel, 15%; gold 7 fuel, 40%",
+        "blue 80%, 40%, 20%, 10%; gold 96%, 48%, 24%, 12%",
+        "blue 40%, 20%, 10%, 5%; gold 48%, 24%, 12%, 6%",
         "HVA with 57 fuel and 0 ammo; 10 Patrols with 71 fuel and 1 ammo",
         "10 Patrols with 100 fuel and 9 ammo",
     ):
         assert text in reference, text
-    assert "alpha HVA's fuel x 3" in turn
+    assert "blue HVA's fuel x 3" in turn
     assert "Patrols' fuel x 0.35" in turn
     assert "station keeping: 4 fuel" in turn
     assert "350" not in reference
     rules = " ".join(texts(sheets["rules"]))
     for text in (
         "37 turns, when a side has 433 points",
-        "Ahead, counterclockwise: alpha 8 fuel; bravo 5 fuel",
-        "Your HVA in its goal: alpha 17; bravo 10 points",
-        "alpha 5 fuel, 65 or less; bravo 5 fuel, 80 or less",
-        "alpha 3 points for each unit of the HVA; bravo 1 point for each unit of the HVA",
-        "bravo 7 points for each 20 of Patrols",
-        "alpha 1 round; bravo 9 rounds",
+        "Ahead, counterclockwise: blue 8 fuel; gold 5 fuel",
+        "Your HVA in its goal: blue 17; gold 10 points",
+        "blue 5 fuel, 65 or less; gold 5 fuel, 80 or less",
+        "blue 3 points for each unit of the HVA; gold 1 point for each unit of the HVA",
+        "gold 7 points for each 20 of Patrols",
+        "blue 1 round; gold 9 rounds",
     ):
         assert text in rules, text
     assert not re.search(r"\d[./]\d", rules), "whole numbers"
-    start = texts(sheets["score-alpha"])
+    start = texts(sheets["score-blue"])
     assert start.count("71") == 10
     assert start.count(str(game.scores["alpha"])) == 2
-    assert "Each Patrol has 9 ammo" in " ".join(texts(sheets["score-bravo"]))
+    assert "Each Patrol has 9 ammo" in " ".join(texts(sheets["score-gold"]))
 
 
 @pytest.mark.parametrize(("patrols", "weight"), [(10, "0.1"), (3, "1/3"), (7, "1/7"), (8, "0.125")])

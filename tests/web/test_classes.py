@@ -685,3 +685,36 @@ def test_a_class_is_changed_outside_of_the_event_loop_one_change_at_a_time(clien
     assert sorted(lesson.overview()["pupils"]) == sorted(names)
     assert len(client.server.tables.items) == 4
     assert {name.partition("_")[0] for name in threads} == {"files"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "winner", "reasons"),
+    [([None, "resign"], "blue", "resigned (gold)"), (["draw", "draw"], "draw", "agreed")],
+)
+def test_results_say_why_a_game_ended_that_would_have_gone_on(client, messages, winner, reasons):
+    lesson = Classroom(client)
+    lesson.arrive("Ada", "Ben")
+    table = lesson.seat("Ada")["table"]
+    (names,) = [one["names"] for one in lesson.overview()["tables"]]
+    with contextlib.ExitStack() as stack:
+        for name, message in zip(names, messages, strict=True):
+            socket = stack.enter_context(client.websocket_connect(f"/ws/{table}"))
+            hello = {"type": "hello", "version": 1, "table": table, "secret": lesson.secrets[name]}
+            socket.send_text(json.dumps(hello))
+            if message is not None:
+                socket.send_text(json.dumps({"type": message}))
+        while json.loads(socket.receive_text()).get("event", {}).get("kind") != "end":
+            pass
+    (row,) = csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher)))
+    assert (row["blue"], row["gold"], row["winner"], row["reasons"]) == (*names, winner, reasons)
+
+
+def test_levels_have_their_names_alone(client):
+    lesson = Classroom(client, agent="level:sputnik", pairs=False)
+    lesson.arrive("Ada")
+    assert lesson.overview()["agent"] == "Sputnik"
+    assert sorted(lesson.overview()["tables"][0]["names"]) == ["Ada", "Sputnik"]
+    (row,) = csv.DictReader(io.StringIO(lesson.request("results", secret=lesson.teacher)))
+    assert sorted((row["blue"], row["gold"])) == ["Ada", "Sputnik"]
+    seats = client.get(f"/api/tables/{lesson.seat('Ada')['table']}").json()["seats"]
+    assert {(seat["name"], seat["agent"]) for seat in seats.values()} == {("Ada", None), ("Sputnik", "level:sputnik")}

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geo_patrol.base.errors import printable
-from geo_patrol.web.names import in_colors, name_key, player_name, read_name, versus
+from geo_patrol.base.sides import in_colors
+from geo_patrol.web.names import name_key, player_name, read_name, versus
 from geo_patrol.web.protocol import ProtocolError
 
 PERSIAN = "می\u200cخواهم"
@@ -106,7 +107,13 @@ def test_no_spelling_passes_for_an_agent(name):
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("level:sputnik", "Sputnik"), ("games/bad.py:Bad", "Bad"), ("policy:base", "policy:base"), ("Ada: L.", "Ada: L.")],
+    [
+        ("level:sputnik", "Sputnik"),
+        ("games/bad.py:Bad", "Bad"),
+        ("policy:base", "policy:base"),
+        ("policy:runs/best.safetensors", "policy:best.safetensors"),
+        ("Ada: L.", "Ada: L."),
+    ],
 )
 def test_levels_and_classes_in_files_are_called_by_their_names_alone(name, shown):
     assert player_name(name) == shown

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from geo_patrol.base.sides import SIDES, Side, enemy_of
+from geo_patrol.base.sides import SIDES, Side, enemy_of, in_colors
 from geo_patrol.config.toml_files import largest
 from geo_patrol.drawing.sheet import PageLine, Tab
 from geo_patrol.engine import state
@@ -54,6 +54,11 @@ def aim_tab(game: Game) -> Tab:
         *(PageLine(side, _fleet(rules, index)) for index, side in enumerate(SIDES)),
     ]
     return Tab("Aim", tuple(lines))
+
+
+def tabs_in_colors(*tabs: Tab) -> tuple[Tab, ...]:
+    """Return tabs with the sides as pages and sheets to print call them."""
+    return tuple(Tab(tab.title, tuple(PageLine(*map(in_colors, line)) for line in tab.lines)) for tab in tabs)
 
 
 class PupilRules:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from geo_patrol.base.board import sector_at
-from geo_patrol.base.sides import SIDES, Side
+from geo_patrol.base.sides import COLORS, SIDES, Side, in_colors
 from geo_patrol.drawing.shapes import (
     Box,
     Circle,
@@ -37,7 +37,7 @@ from geo_patrol.drawing.sheet import (
     wrapped,
 )
 from geo_patrol.game.game import Game
-from geo_patrol.play.telling import PupilRules, aim_tab, costs_tab, guard_odds_texts, turn_tabs
+from geo_patrol.play.telling import PupilRules, aim_tab, costs_tab, guard_odds_texts, tabs_in_colors, turn_tabs
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.paper import (
     GOAL_FILLS,
@@ -90,7 +90,7 @@ def _add_rules(drawing: Drawing, title: str, texts: Sequence[str], top: float, s
     drawing.add(Text((20, top), title, size + 3, INK, bold=True))
     y = top + 1.5 * size
     for text in texts:
-        y = add_text(drawing, text, (20, y), WIDTH - 40, size)
+        y = add_text(drawing, in_colors(text), (20, y), WIDTH - 40, size)
     return y + 10
 
 
@@ -104,7 +104,7 @@ def _add_engagements(drawing: Drawing, rules: PupilRules, top: float, size: int)
         drawing.add(Polyline(((20, y - row / 2), (WIDTH - 20, y - row / 2)), GRID))
         drawing.add(*_engagement_picture(name, (columns[0] + 16, y)), Text((columns[0] + 118, y), name, size, INK))
         for x, text in zip(columns[1:], costs, strict=True):
-            lines = wrapped(text, size, 240)
+            lines = wrapped(in_colors(text), size, 240)
             drawing.add(
                 *(
                     Text((x, y + (i - len(lines) / 2 + 0.5) * 1.2 * size), line, size, INK)
@@ -141,7 +141,7 @@ def _diagrams(game: Game) -> tuple[Drawing, ...]:
 def turn_sheet(game: Game) -> Drawing:
     """Return a page with the steps of a turn."""
     drawing = new_sheet("A turn, step by step", game.config.title)
-    add_tabs(drawing, turn_tabs(game), 90)
+    add_tabs(drawing, tabs_in_colors(*turn_tabs(game)), 90)
     return drawing
 
 
@@ -150,7 +150,7 @@ def reference_sheet(game: Game) -> Drawing:
     drawing = new_sheet("Quick reference", game.config.title)
     odds = tuple(PageLine(*row) for row in guard_odds_texts(game).items())
     guards = Tab("Odds of one guard for its 1st, 2nd, 3rd and 4th attack", odds)
-    add_tabs(drawing, (aim_tab(game), costs_tab(game), guards), 90)
+    add_tabs(drawing, tabs_in_colors(aim_tab(game), costs_tab(game), guards), 90)
     return drawing
 
 
@@ -181,8 +181,8 @@ def game_sheets(game: Game) -> dict[str, Drawing]:
         for first in range(1, turns + 1, TURNS_A_SHEET):
             last = min(first + TURNS_A_SHEET - 1, turns)
             suffix = "" if first == 1 else f"-{first}"
-            sheets[f"orders-{side}{suffix}"] = order_sheet(game, side, range(first, last + 1))
-            sheets[f"score-{side}{suffix}"] = score_sheet(game, side, range(first, last + 1))
+            sheets[f"orders-{COLORS[side]}{suffix}"] = order_sheet(game, side, range(first, last + 1))
+            sheets[f"score-{COLORS[side]}{suffix}"] = score_sheet(game, side, range(first, last + 1))
     return sheets
 
 
@@ -257,7 +257,7 @@ def order_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
         "move: + ahead, - back, in, out      empty: stay, or nothing",
         "engage: s4 shoots at 4, cH collides with the HVA, g guards",
     )
-    return _table_sheet(game, f"Orders of {side}", side, (rows, note), _satellites(game, side))
+    return _table_sheet(game, f"Orders of {COLORS[side]}", side, (rows, note), _satellites(game, side))
 
 
 def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
@@ -274,7 +274,9 @@ def score_sheet(game: Game, side: Side, turns: Sequence[int]) -> Drawing:
     ammo = satellites[-1].ammo
     if ammo:
         note = (*note, f"Each Patrol has {ammo} ammo: put a stroke beside its number for each shot.")
-    return _table_sheet(game, f"Fuel and score of {side}", side, (rows, note), columns, start if is_first else ())
+    return _table_sheet(
+        game, f"Fuel and score of {COLORS[side]}", side, (rows, note), columns, start if is_first else ()
+    )
 
 
 def _satellites(game: Game, side: Side) -> list[str]:

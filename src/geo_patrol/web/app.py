@@ -543,11 +543,12 @@ def _state(table: Table) -> TableState:
     """Return what everybody may know of a table."""
     seats = {
         side: SeatState(
-            kind=table.saved.seat(side).kind,
-            name=table.saved.seat(side).name,
+            kind=seat.kind,
+            name=getattr(table.names, side),
+            agent=seat.name if seat.kind == "agent" else None,
             connected=side in table.connected or side not in table.people,
         )
-        for side in SIDES
+        for side, seat in zip(SIDES, (table.saved.alpha, table.saved.bravo), strict=True)
     }
     return TableState(
         table=table.id,

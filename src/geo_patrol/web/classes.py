@@ -18,11 +18,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from geo_patrol.base.sides import SIDES, Side
+from geo_patrol.base.sides import COLORS, SIDES, Side, in_colors
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.game.notation import PhaseName
 from geo_patrol.game.position import SavedData
-from geo_patrol.web.names import COLORS, in_colors, name_key, player_name, read_name
+from geo_patrol.web.names import name_key, player_name, read_name
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.requests import (
     Arrival,
@@ -408,7 +408,7 @@ class Classroom(Stored[SavedClass]):
             "code": self.id,
             "paused": self.saved.is_paused,
             "pairs": self.saved.new.pairs,
-            "agent": self.saved.new.agent,
+            "agent": player_name(self.saved.new.agent),
             "pupils": [pupil.name for pupil in present],
             "waiting": [pupil.name for pupil in present if pupil.is_waiting],
             "expected": [pupil.name for pupil in present if pupil.is_expected],
@@ -435,9 +435,9 @@ class Classroom(Stored[SavedClass]):
         }
 
     def _names(self, game: ClassGame) -> list[str]:
-        """Return who plays alpha and bravo."""
-        names = (self.saved.new.agent if number is None else self.saved.pupils[number].name for number in game.pupils)
-        return list(names)
+        """Return who plays alpha and bravo, as pages call them."""
+        agent = player_name(self.saved.new.agent)
+        return [agent if number is None else self.saved.pupils[number].name for number in game.pupils]
 
     def pause(self, table: str | None, *, is_paused: bool) -> None:
         """Pause games, or let them go on.
@@ -520,7 +520,7 @@ class Classroom(Stored[SavedClass]):
         rows = []
         for number, game in enumerate(self._games(), start=1):
             kinds = ("agent" if pupil is None else "pupil" for pupil in game.pupils)
-            blue, gold = map(player_name, self._names(game))
+            blue, gold = self._names(game)
             players = (blue, next(kinds), gold, next(kinds))
             winner = "" if not game.is_over else "draw" if game.winner is None else COLORS[game.winner]
             replay = f"{address}replays/{game.table}.jsonl.gz" if game.is_over else ""

@@ -8,11 +8,9 @@ from functools import cache
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.agents.registry import agent_names
 from geo_patrol.base.errors import JOINED, printable
-from geo_patrol.base.sides import SIDES, Side
+from geo_patrol.base.sides import COLORS
 from geo_patrol.web.protocol import ProtocolError
 
-COLORS: dict[Side, str] = {"alpha": "blue", "bravo": "gold"}
-"""What pages call the sides."""
 _MAX_NAME = 40
 _GUEST = " (guest)"
 _INVISIBLE = (
@@ -67,8 +65,10 @@ def _agent_names() -> frozenset[str]:
 
 
 def player_name(name: str) -> str:
-    """Return how pages call an agent or a person: levels, and classes in files, by their names alone."""
+    """Return how pages call an agent or a person: levels and classes in files by their names alone, policies without folders."""
     kind, _, rest = name.partition(":")
+    if kind == "policy":
+        return "policy:" + re.split(r"[/\\]", rest)[-1]
     return rest.capitalize() if kind == "level" else (rest or name) if kind.endswith(".py") else name
 
 
@@ -78,11 +78,6 @@ def versus(names: Iterable[str]) -> str:
     return " against ".join(
         color.capitalize() if name == "person" else f"{player_name(name)} ({color})" for name, color in players
     )
-
-
-def in_colors(text: str) -> str:
-    """Return a text with the sides as pages call them."""
-    return re.sub("|".join(rf"\b{side}\b" for side in SIDES), lambda match: COLORS[match[0]], text)  # type: ignore[index]
 
 
 def name_key(name: str) -> str:

@@ -209,7 +209,7 @@ class Event(Message):
 
 
 class Players(Message):
-    """Who plays each side."""
+    """Who plays each side, as pages call them."""
 
     alpha: str
     bravo: str
@@ -450,7 +450,9 @@ class SeatState(Message):
     kind: Literal["agent", "open", "taken"]
     """"agent": an agent of the server; "open": anybody may take it; "taken": its secret is needed."""
     name: str
-    """Who has it, as the agent is named, or as the person wants to be called."""
+    """Who has it, as pages call them."""
+    agent: str | None
+    """The agent that has it, as it is named for another table."""
     connected: bool
 
 

@@ -30,7 +30,7 @@ from geo_patrol.play.analysis import Analysis, Moment
 from geo_patrol.play.lesson import PLAYER, GameLesson, LessonSession
 from geo_patrol.play.order_entry import Option, OrderEntry, describe
 from geo_patrol.play.playback import MOVING_FRACTION, phase_seconds
-from geo_patrol.play.telling import ScoreChange, aim_tab, costs_tab, score_changes, score_sums
+from geo_patrol.play.telling import ScoreChange, aim_tab, costs_tab, score_changes, score_sums, tabs_in_colors
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.board import (
     board_shapes,
@@ -53,7 +53,7 @@ from geo_patrol.scenes.satellites import (
     styles_of,
     token_shape,
 )
-from geo_patrol.web.names import in_colors
+from geo_patrol.web.names import player_name
 from geo_patrol.web.protocol import Screen
 
 SIZE = 720
@@ -239,7 +239,7 @@ def game_record(timeline: Timeline, title: str, *, is_narrow: bool = False) -> d
     return {
         "title": title,
         "preset": game.config.title,
-        "names": list(timeline.names),
+        "names": list(map(player_name, timeline.names)),
         **board_record(timeline, encoder),
         "symbols": encoder.symbols,
         "shapes": encoder.shapes,
@@ -339,14 +339,13 @@ def board_record(timeline: Timeline, encoder: SceneEncoder) -> dict[str, Any]:
         ``unseen_sectors`` does where enemies are hidden; ``rules`` in words; ``winScore`` of each side and ``turnLimit``.
     """
     game = timeline[0]
-    tabs = aim_tab(game), costs_tab(game)
     return {
         "size": SIZE,
         "board": encoder.board(),
         "turning": encoder.board(is_turning=True),
         "sectors": encoder.sectors(),
         "unseen": encoder.unseen_sectors() if game.config.hides_enemies else {},
-        "rules": [(title, [tuple(map(in_colors, line)) for line in lines]) for title, lines in tabs],
+        "rules": tabs_in_colors(aim_tab(game), costs_tab(game)),
         "winScore": [game.config.side(side).points.win for side in SIDES],
         "turnLimit": game.config.turn_limit,
     }

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from importlib.resources import files
 from string import Template
 
+from geo_patrol.base.sides import COLORS
 from geo_patrol.drawing.shapes import Color
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.replays import Replay
 from geo_patrol.replays.files import replay_timeline
 from geo_patrol.scenes import theme
-from geo_patrol.web.names import COLORS, versus
+from geo_patrol.web.names import versus
 from geo_patrol.web.records import game_record
 
 MAX_GAMES = 100

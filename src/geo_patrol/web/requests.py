@@ -31,6 +31,7 @@ from geo_patrol.base.errors import show
 from geo_patrol.base.validation import describe_fault, field_of
 from geo_patrol.config.presets import load_config
 from geo_patrol.config.toml_files import copy_plain, preset_names
+from geo_patrol.web.names import player_name
 from geo_patrol.web.protocol import ProtocolError
 
 _CONTENT_SECURITY_POLICY = (
@@ -434,7 +435,12 @@ def agent_choices(own_agents: Iterable[str]) -> list[Choice]:
     """Return the agents that may be named for a seat, with those that the operator of the server allows."""
     levels = [(one.agent, f"{one.name}, {one.rating}", one.style) for one in read_levels()]
     others = [(name, f"{name}: {note}", note) for name, note in _OTHER_AGENTS.items()]
-    own = [(name, name, "an agent of whoever runs this server") for name in sorted(own_agents)]
+    whose = "an agent of whoever runs this server"
+    shown = Counter(map(player_name, own_agents))
+    own = [
+        (name, f"{name if shown[player_name(name)] > 1 else player_name(name)}: {whose}", whose)
+        for name in sorted(own_agents)
+    ]
     return [*levels, *others, *own]
 
 

@@ -36,7 +36,7 @@ from geo_patrol.play.text_game import FORFEIT, parse_orders
 from geo_patrol.replays import Recorder, Replay, read_replay
 from geo_patrol.replays.files import reopen
 from geo_patrol.web import protocol
-from geo_patrol.web.names import read_name
+from geo_patrol.web.names import player_name, read_name
 from geo_patrol.web.records import TableScenes
 from geo_patrol.web.requests import Body, accepts, hash_secret, read_scenario
 from geo_patrol.web.store import Store, Stored, read_content
@@ -420,8 +420,9 @@ class Table(Stored[SavedTable]):
 
     @property
     def names(self) -> protocol.Players:
-        """Who plays."""
-        return protocol.Players(alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
+        """Who plays, as pages call them."""
+        alpha, bravo = (player_name(self.saved.seat(side).name) for side in SIDES)
+        return protocol.Players(alpha=alpha, bravo=bravo)
 
     def side_of(self, secret: str) -> Side:
         """Return the side whose seat a secret opens.
@@ -727,7 +728,7 @@ class Table(Stored[SavedTable]):
         else:
             self.replay_path.unlink(missing_ok=True)  # what a full disk left of a first phase
             recorder = Recorder(self.replay_path, self.config)
-            recorder.begin(seed=live.seed, alpha=self.names.alpha, bravo=self.names.bravo)
+            recorder.begin(seed=live.seed, alpha=self.saved.alpha.name, bravo=self.saved.bravo.name)
         self.replay_path.chmod(0o600)
         return recorder
 

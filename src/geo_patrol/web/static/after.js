@@ -4,6 +4,7 @@ import { followClass } from "./pupil.js";
 import { drawShape, NARROW, screenKind } from "./scene.js";
 import { byId, capitalized, Cast, counted, COUNTS, create, drawCards, faultText, isSettled, lineTable, listed, orderText, phaseStory, phaseText, say, short, SIDES, sumLines, verdict, withEnd } from "./words.js";
 
+const STRONGEST = "level:webb";
 const ASK_SECONDS = 1; // between questions how far the analysis has come
 const ONE_COLUMN = window.matchMedia("(max-width: 48rem)");
 
@@ -57,7 +58,6 @@ class AfterPage {
     const moments = [scene.moment];
     const texts = SIDES.map((side) => names[side]);
     this.side = this.own && !this.own.second ? this.own.side : null;
-    this.names = texts;
     this.cast = new Cast(texts, this.side);
     this.playback.load({ ...scene, moments, names: texts });
     for (const { scene: one } of events) {
@@ -71,7 +71,7 @@ class AfterPage {
     const lines = moments.at(-1).sums.flatMap((sums, i) => sumLines(sums, this.cast.name(SIDES[i])));
     byId("points").replaceChildren(...lineTable(lines).children);
     this.notice.textContent = faultText(ending) ?? "";
-    attempt(async () => byId("again").replaceChildren(...(await nextGames(this.own, texts, this.notice))), this.notice);
+    attempt(async () => byId("again").replaceChildren(...(await nextGames(this.own, this.notice))), this.notice);
     this.playback.pauseAt(this.lookedAt?.index ?? moments.length - 1);
   }
 
@@ -201,10 +201,9 @@ class AfterPage {
 
   async #practise() {
     const side = this.side ?? "alpha";
-    const opponent = this.names[1 - SIDES.indexOf(side)];
     const { seats } = await request(`/api/tables/${encodeURIComponent(this.table)}`);
-    const isAgent = seats[SIDES.find((one) => one !== side)].kind === "agent";
-    const agent = isAgent && !this.last.ends.some(({ reason }) => reason === "failed") ? opponent : "level:webb";
+    const opponent = seats[SIDES.find((one) => one !== side)].agent;
+    const agent = this.last.ends.some(({ reason }) => reason === "failed") ? STRONGEST : (opponent ?? STRONGEST);
     const { table, secrets } = await request(`/api/tables/${encodeURIComponent(this.table)}/practice`, { index: this.playback.index, side, agent });
     const game = { table, side, secret: secrets[side], isPractice: true };
     OwnGames.keep(game);

@@ -1,6 +1,6 @@
 import { arrive, attempt, linkField, Network, pageAddress, repeated, request, watchAddress } from "./client.js";
 import { Place } from "./pupil.js";
-import { capitalized, counted, create, listed, playerName, say, SIDES } from "./words.js";
+import { capitalized, counted, create, listed, say, SIDES } from "./words.js";
 
 const REFRESH_SECONDS = 2;
 const FINISHED = "has finished the game";
@@ -133,7 +133,7 @@ class TeacherPage {
     this.doing.textContent = capitalized(this.#doing(name));
     this.rename.elements.name.value = name;
     const others = this.overview.pupils.filter((one) => one !== name);
-    const agent = create("option", { value: "" }, `${playerName(this.overview.agent)} (the computer)`);
+    const agent = create("option", { value: "" }, `${this.overview.agent} (the computer)`);
     this.reseat.partner.replaceChildren(...others.map((one) => create("option", { value: one }, one)), agent);
     this.remove.classList.remove("sure");
     say(this.remove, "Remove from the class");
@@ -146,7 +146,7 @@ class TeacherPage {
     if (expected.includes(name)) return "may come in on another device";
     if (waiting.includes(name)) return "has no partner";
     const table = tables.find(({ names, over }) => !over && names.includes(name));
-    return table ? `plays ${playerName(table.names.find((one) => one !== name))}` : FINISHED;
+    return table ? `plays ${table.names.find((one) => one !== name)}` : FINISHED;
   }
 
   #showPupils({ pupils }) {
@@ -183,7 +183,7 @@ class TeacherPage {
     document.title = `Class: ${title}`;
     showPausing(this.pause, paused, paused ? "All games go on" : "Pause all games");
     const going = tables.filter(({ over }) => !over).length;
-    say(this.about, `${pairs ? "in pairs" : `each against ${playerName(overview.agent)}`} · ${counted(pupils.length, "pupil")} · ${counted(going, "game")} in progress${paused ? " · paused" : ""}`);
+    say(this.about, `${pairs ? "in pairs" : `each against ${overview.agent}`} · ${counted(pupils.length, "pupil")} · ${counted(going, "game")} in progress${paused ? " · paused" : ""}`);
     const focused = document.activeElement?.dataset?.key;
     this.#showInvitation(overview);
     this.next.disabled = !pupils.some((one) => this.#doing(one) === FINISHED);
@@ -202,7 +202,7 @@ class TeacherPage {
 
   /** Lists who waits for a partner, and who has lost the connection. */
   #showNeeds({ waiting, agent, tables }) {
-    const agentButton = create("button", { type: "button", "data-key": "agent" }, `Let ${waiting.length > 1 ? "them" : waiting[0]} play ${playerName(agent)}`);
+    const agentButton = create("button", { type: "button", "data-key": "agent" }, `Let ${waiting.length > 1 ? "them" : waiting[0]} play ${agent}`);
     agentButton.addEventListener("click", () => this.#update("agent"));
     const alone = waiting.length ? [create("li", {}, create("div", {}, create("b", {}, listed(waiting)), ` ${waiting.length > 1 ? "have" : "has"} no partner.`), agentButton)] : [];
     const absent = tables.flatMap(({ names, away, over }) => (over ? [] : away.map((side) => names[SIDES.indexOf(side)])));
@@ -217,8 +217,8 @@ class TeacherPage {
       if (paused) return "paused";
       return away.includes(side) ? "! away" : waiting_for.includes(side) ? "ordering" : "orders in";
     };
-    const heads = SIDES.map((side, i) => create("th", { scope: "row" }, playerName(names[i]), create("small", {}, state(side))));
-    const who = `${playerName(names[0])} and ${playerName(names[1])}`;
+    const heads = SIDES.map((side, i) => create("th", { scope: "row" }, names[i], create("small", {}, state(side))));
+    const who = `${names[0]} and ${names[1]}`;
     const actions = create("div", { class: "row" });
     if (!over) {
       const button = create("button", { type: "button", class: "pausing", "data-key": `pause ${table}`, "aria-label": `${paused ? "Go on" : "Pause"}: ${who}` });

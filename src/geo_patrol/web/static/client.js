@@ -1,5 +1,5 @@
 import { screenKind } from "./scene.js";
-import { create, playerName, say, SIDES } from "./words.js";
+import { create, say, SIDES } from "./words.js";
 
 export const NAME = "geo_patrol.name"; // in the browser's storage: what the person is called
 const GAMES = "geo_patrol.games"; // the person's games with the secrets of their seats, the latest first
@@ -157,7 +157,7 @@ export async function refreshOwnGames() {
 export function opponentOf({ side, second, state }) {
   if (second) return "two at one screen";
   const name = state.names[side === "alpha" ? 1 : 0];
-  return name === "person" ? "another person" : playerName(name);
+  return name === "person" ? "another person" : name;
 }
 
 /** Returns whether a game counts for the rating if nobody asks for a hint in it: a whole game of the usual scenario against a level. */
@@ -168,9 +168,9 @@ export function isForRating({ side, asked, second, isPractice }) {
 /** Returns (rating, result) of the games against levels that count. */
 export function ratedResults(games, levels) {
   return games.flatMap((game) => {
-    const { side, result } = game;
-    const level = result && levels.find(({ agent }) => agent === result.names[side === "alpha" ? 1 : 0]);
-    if (!level || result.hinted || !isForRating(game)) return [];
+    const { side, asked, result } = game;
+    if (!result || result.hinted || !isForRating(game)) return [];
+    const level = levels.find(({ agent }) => agent === asked[side === "alpha" ? "bravo" : "alpha"]);
     return [[level.rating, result.winner === null ? 0.5 : Number(result.winner === side)]];
   });
 }
@@ -200,12 +200,12 @@ export async function openAndPlay(asked, side) {
   return leaveFor(OwnGames.seat(game));
 }
 
-/** Returns buttons that open the next game after one of the person's, whose players had these names: the first is the main one. */
-export async function nextGames(own, names, notice) {
+/** Returns buttons that open the next game after one of the person's: the first is the main one. */
+export async function nextGames(own, notice) {
   if (!own?.asked || own.second) return [];
   const { asked, side } = own;
   const other = SIDES.find((one) => one !== side);
-  const opponent = names[SIDES.indexOf(other)];
+  const opponent = asked[other];
   const play = (agent, seat) => openAndPlay({ ...asked, seed: null, alpha: agent, bravo: agent }, seat);
   const { levels } = await request("/api/choices");
   const stronger = levels[levels.findIndex(({ agent }) => agent === opponent) + 1];

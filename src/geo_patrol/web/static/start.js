@@ -1,6 +1,6 @@
 import { attempt, DRAFT, forOthers, leaveFor, linkField, Network, openAndPlay, opponentOf, OwnGames, pageAddress, refreshOwnGames, request, start } from "./client.js";
 import { Playback, REDUCED_MOTION } from "./playback.js";
-import { byId, capitalized, Cast, COLORS, create, listed, phaseStory, playerName, say, SIDES, verdict } from "./words.js";
+import { byId, capitalized, Cast, COLORS, create, listed, phaseStory, say, SIDES, verdict } from "./words.js";
 
 const LEVEL = "geo_patrol.level"; // in the browser's storage: the opponent that was chosen last
 const OWN = "own"; // a scenario instead of a preset
@@ -188,7 +188,7 @@ class StartPage {
     const { tables } = await request("/api/tables");
     const going = tables.filter(({ over }) => !over).reverse();
     const items = going.map(({ table, title, turn, score, seats }) => {
-      const names = SIDES.map((side) => (seats[side].kind === "open" ? "nobody yet" : seats[side].name === "person" ? "somebody" : playerName(seats[side].name)));
+      const names = SIDES.map((side) => (seats[side].kind === "open" ? "nobody yet" : seats[side].name === "person" ? "somebody" : seats[side].name));
       const text = create("div", {}, create("b", {}, capitalized(`${names[0]} and ${names[1]}`)), create("div", { class: "soft" }, `${title}, turn ${turn}, ${score ? `${score.alpha} to ${score.bravo}` : "enemies are hidden"}`));
       const seat = SIDES.find((side) => seats[side].kind === "open");
       const take = create("button", { type: "button" }, `Play ${COLORS[seat]}`);

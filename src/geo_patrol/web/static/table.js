@@ -340,7 +340,6 @@ class TablePage {
 
   #name(names) {
     const texts = SIDES.map((side) => names[side]);
-    this.players = texts;
     const key = `${texts} ${this.you}`;
     if (this.castKey === key) return;
     this.castKey = key;
@@ -673,7 +672,7 @@ class TablePage {
     const fault = create("p", { role: "alert" });
     this.banner.replaceChildren(create("h2", {}, verdict(moment, cast)), ways, fault);
     const own = this.schoolClass === null ? OwnGames.find(this.table) : null;
-    attempt(async () => ways.replaceChildren(...(await nextGames(own, this.players, fault))), fault);
+    attempt(async () => ways.replaceChildren(...(await nextGames(own, fault))), fault);
   }
 
   /** Whether an engagement is being shown that has not been read yet, or the end. */

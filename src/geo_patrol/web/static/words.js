@@ -44,11 +44,6 @@ function satelliteText(name) {
   return name === "HVA" ? name : `Patrol ${short(name)}`;
 }
 
-/** Returns how an agent or a person is called: levels, and classes in files, by their names alone. */
-export function playerName(name) {
-  return name.startsWith("level:") ? capitalized(name.slice(6)) : name.replace(/^[^:]*\.py:(?=.)/, "");
-}
-
 /** Returns words with commas, and "and" before the last one. */
 export function listed(words) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
@@ -72,7 +67,7 @@ export class Cast {
    * @param {?string} you the side of who reads; null for those who watch.
    */
   constructor(names, you) {
-    const known = names.map((name, i) => (name === "person" ? capitalized(COLORS[SIDES[i]]) : playerName(name))); // who gave no name
+    const known = names.map((name, i) => (name === "person" ? capitalized(COLORS[SIDES[i]]) : name)); // who gave no name
     Object.assign(this, { names: known, you });
     if (this.names[0] === this.names[1]) this.names = SIDES.map((side) => this.colored(side));
   }
