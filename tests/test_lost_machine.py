@@ -253,7 +253,7 @@ def status_of(table):
         async def run(work):
             work()
 
-        server = TableServer(table, run, run)
+        server = TableServer(table, run, run, run)
         status = server.status()
         await server.close()
         return status

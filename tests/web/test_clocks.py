@@ -42,7 +42,7 @@ class ClockMachine(RuleBasedStateMachine):
         self.connections = {}
 
         async def start():
-            self.server = TableServer(self.table, at_once, at_once)
+            self.server = TableServer(self.table, at_once, at_once, at_once)
             self.server._now = lambda: self.now
 
         self.run(start())
@@ -59,7 +59,7 @@ class ClockMachine(RuleBasedStateMachine):
     def greet(self, side):
         async def join():
             hello = Hello(table=self.table.id, secret=self.secrets[side])
-            self.connections[side] = self.server.join(hello)
+            self.connections[side] = await self.server.join(hello)
 
         self.run(join())
         self.note_start()
@@ -89,7 +89,7 @@ class ClockMachine(RuleBasedStateMachine):
         self.table = self.store.find(self.table.id)
 
         async def start():
-            self.server = TableServer(self.table, at_once, at_once)
+            self.server = TableServer(self.table, at_once, at_once, at_once)
             self.server._now = lambda: self.now
 
         self.run(start())
@@ -100,7 +100,7 @@ class ClockMachine(RuleBasedStateMachine):
         side = data.draw(st.sampled_from(sorted(self.connections)))
 
         async def leave():
-            self.server.receive(self.connections[side], Leave())
+            await self.server.receive(self.connections[side], Leave())
             self.server.depart(self.connections.pop(side))
             self.secrets[side] = self.table.take_seat(side)
             self.server.refresh()

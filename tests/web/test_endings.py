@@ -1,10 +1,14 @@
 """Games that end without being played to their end: somebody resigns, both agree on a draw, an agent of the server fails."""
 
+import asyncio
 import contextlib
 import csv
 import gzip
 import io
 import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -210,3 +214,69 @@ def test_a_failure_of_the_server_itself_is_told_and_pauses_nothing_for_good(clie
         assert not status["paused"]
         socket.send_json({"type": "resign"})
         assert wait_for(socket, "event")["event"]["winner"] == "bravo"
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """Two events: the disk is writing for the event loop or a thread, and it may go on."""
+    began, may_go_on = threading.Event(), threading.Event()
+    fsync, loop_threads = os.fsync, []
+
+    def wait(descriptor):
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop()
+            loop_threads.append(threading.current_thread().name)
+        began.set()
+        assert may_go_on.wait(30)
+        fsync(descriptor)
+
+    yield lambda: monkeypatch.setattr(os, "fsync", wait), began, may_go_on
+    may_go_on.set()
+    assert loop_threads == [], "the event loop waited for the disk"
+
+
+@pytest.mark.parametrize("message", ["resign", "leave", "hello"])
+def test_nobody_waits_for_the_disk_but_who_has_something_written(client, disk, message):
+    """While it writes for one table, others are served; nothing is told that is not saved yet."""
+    stall, began, may_go_on = disk
+    (table, secrets), (other, others) = open_table(client), open_table(client)
+    with seat(client, other, others["alpha"]) as neighbour, seat(client, table, secrets["bravo"]) as bravo:
+        wait_for(neighbour, "your_turn")
+        wait_for(bravo, "your_turn")
+        stall()
+        with seat(client, table, secrets["alpha"], **({"name": "Ada"} if message == "hello" else {})) as alpha:
+            if message != "hello":
+                wait_for(alpha, "your_turn")
+                alpha.send_json({"type": message})
+            assert began.wait(30)
+            neighbour.send_json({"type": "ping", "number": 7})
+            assert wait_for(neighbour, "pong")["number"] == 7
+            bravo.send_json({"type": "ping", "number": 8})
+            while (told := json.loads(bravo.receive_text()))["type"] != "pong":
+                assert told["type"] == "status"
+                assert told["phase"] == "movement"
+                assert told["names"]["alpha"] == "person"
+            seen = client.get(f"/api/tables/{table}").json()
+            assert (seen["over"], seen["seats"]["alpha"]["kind"], seen["seats"]["alpha"]["name"]) == (
+                False,
+                "taken",
+                "person",
+            )
+            may_go_on.set()
+            answer = {"resign": "event", "leave": "left", "hello": "welcome"}[message]
+            assert wait_for(alpha, answer).get("names", {"alpha": "Ada"})["alpha"] == "Ada"
+
+
+def test_of_two_who_take_a_seat_at_once_one_has_it(client, disk):
+    stall, began, may_go_on = disk
+    table, _ = open_table(client, bravo="open")
+    stall()
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(client.post, f"/api/tables/{table}/seats/bravo") for _ in range(2)]
+        assert began.wait(30)
+        assert client.get(f"/api/tables/{table}").json()["seats"]["bravo"]["kind"] == "open"
+        may_go_on.set()
+        answers = [one.result() for one in asked]
+    assert sorted(one.status_code for one in answers) == [201, 409]
+    secret = next(one.json()["secret"] for one in answers if one.status_code == 201)
+    assert client.tables.read(table).bravo.accepts(secret)

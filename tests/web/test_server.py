@@ -522,6 +522,18 @@ def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkey
     assert events_of(table)[-1].kind == "end"
 
 
+def test_a_game_goes_on_that_was_about_to_leave_memory(client, tmp_path):
+    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
+    for _ in range(3):
+        play_phase_of(table)
+        table.put_away()
+    table.put_away()
+    table.resign("alpha")
+    replay = read_replay(tmp_path / f"{table.id}.jsonl.gz")
+    assert (len(replay.phases), replay.fault, replay.end.reasons) == (3, None, ["resigned (alpha)"])
+    assert check(replay) is None
+
+
 def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
     table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
     while not table.is_over:

@@ -69,7 +69,7 @@ class TableMachine(RuleBasedStateMachine):
 
     def serve(self):
         async def start():
-            self.server = TableServer(self.table, at_once, at_once)
+            self.server = TableServer(self.table, at_once, at_once, at_once)
             self.server._now = lambda: self.now
 
         self.table = self.store.find(self.name)
@@ -130,7 +130,7 @@ class TableMachine(RuleBasedStateMachine):
         async def join():
             secret = None if side is None else self.secrets[side]
             hello = protocol.Hello(table=self.name, secret=secret, last_event=last)
-            self.connections[side] = self.server.join(hello)
+            self.connections[side] = await self.server.join(hello)
 
         if side is None or side in self.secrets:
             assert self.run(join()) is None
@@ -146,7 +146,7 @@ class TableMachine(RuleBasedStateMachine):
         self.run(depart())
 
     async def send(self, side, message):
-        self.server.receive(self.connections[side], message)
+        await self.server.receive(self.connections[side], message)
 
     @rule(side=SIDE)
     def leave(self, side):

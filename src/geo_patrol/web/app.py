@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -59,6 +59,7 @@ _HELLO_SECONDS = 10.0
 _MESSAGES = (50.0, 200)
 """A second, and at once, of a connection."""
 _LOG = logging.getLogger("geo_patrol.web")
+T = TypeVar("T")
 _STATUS = {"no_table": 404, "wrong_secret": 403, "no_seat": 409, "too_many": 429, "not_saved": 507}
 
 
@@ -129,7 +130,7 @@ class Server:
         self._phases = requests.FairThreads("phases", _PHASE_THREADS)
         self._slow = requests.FairThreads("slow", _SLOW_THREADS, low_priority=True)
         self._files = requests.FairThreads("files", _FILE_THREADS, low_priority=True)
-        self._hints = HintRoutes(tables, self._look_up, self._limits, self._quick, self._slow)
+        self._hints = HintRoutes(tables, self._look_up, self._write, self._limits, self._quick, self._slow)
         self._classes = ClassRoutes(tables, self._refresh, self._limits, self._files, host)
         self._flights = FlightRoutes(self._limits, self._quick, self._slow)
         tables.observers.append(self._forget)
@@ -204,14 +205,17 @@ class Server:
                 last = time.monotonic()
                 self._classes.classes.expire(self._keep_days)
             await asyncio.sleep(_IDLE_SECONDS / 10)
-            self.unload()
+            await self.unload()
             await self._classes.save_notes()
 
-    def unload(self, idle_seconds: float = _IDLE_SECONDS) -> None:
+    async def unload(self, idle_seconds: float = _IDLE_SECONDS) -> None:
         """Remove games from memory that are over but for the latest, and games and classes to which nobody has come lately.
 
         Whoever comes again finds them: they are restored from their files.
         """
+        for table in self.tables.idle(idle_seconds):
+            with suppress(ProtocolError):  # too much waits for the threads
+                await self._write(table, table.put_away)
         self.tables.unload_idle(idle_seconds)
         self._classes.classes.unload_idle(idle_seconds)
 
@@ -269,8 +273,14 @@ class Server:
             threads = self._slow if table.is_slow else self._phases
             run = partial(threads.run, table.saved.opener or table.id)
             draw = partial(self._quick.run, f"drawing {table.id}")
-            self._servers[table.id] = TableServer(table, run, draw, is_own=self._is_own)
+            write = partial(self._files.run, table.id)
+            self._servers[table.id] = TableServer(table, run, draw, write, is_own=self._is_own)
         return self._servers[table.id]
+
+    async def _write(self, table: Table, action: Callable[[], T]) -> T:
+        """Do what is written to a table's file, after what is being done."""
+        async with table.changing():
+            return await self._files.run(table.id, action)
 
     def _refresh(self, name: str) -> None:
         """Let the clients of a table know of a change."""
@@ -321,7 +331,7 @@ class Server:
         if side not in SIDES:
             raise ProtocolError("bad_message", f"side must be alpha or bravo, got {show(side)}")
         table = await self._find(request.path_params["table"], request)
-        secret = table.take_seat(side)
+        secret = await self._write(table, partial(table.take_seat, side))
         self._refresh(table.id)
         return JSONResponse({"table": table.id, "side": side, "secret": secret}, 201)
 
@@ -481,9 +491,9 @@ class Server:
         table = await self._find(hello.table, socket)
         server = self._server_of(table)
         if hello.secret is None:
-            return server, server.join(hello)
+            return server, await server.join(hello)
         with self._limits.owner(socket, hello.secret):
-            return server, server.join(hello)
+            return server, await server.join(hello)
 
 
 async def _start_page(_request: Request) -> Response:
@@ -521,7 +531,7 @@ async def _receive_all(
             text = await _receive(socket)
             for limit in limits:
                 limit.take(asyncio.get_running_loop().time())
-            server.receive(connection, read_client_message(text))
+            await server.receive(connection, read_client_message(text))
         except ProtocolError as error:
             connection.send(error.message)
             if error.retry_after is not None:  # meanwhile nothing more is read of the connection

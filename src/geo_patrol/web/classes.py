@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from geo_patrol.base.files import without_mark
 from geo_patrol.base.sides import COLORS, SIDES, Side, in_colors
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.game.notation import PhaseName
@@ -36,7 +37,7 @@ from geo_patrol.web.requests import (
     others_base,
     read_body,
 )
-from geo_patrol.web.store import Store, Stored
+from geo_patrol.web.store import Store, Stored, read_content
 from geo_patrol.web.tables import NewTable, Seat, Table, TableStore, make_seat_agent
 
 MAX_PUPILS = 60
@@ -183,7 +184,7 @@ class Classroom(Stored[SavedClass]):
                 game.note(table)
                 self.has_notes = True
 
-    def write(self) -> None:
+    def write(self, saved: SavedClass | None = None) -> None:
         """Write the tables that were opened, and then the class, with which everything has happened. This may run in a thread.
 
         Raises:
@@ -191,13 +192,14 @@ class Classroom(Stored[SavedClass]):
         """
         for table in self._opened:
             table.write()
-        super().write()
+        super().write(saved)
         self._opened, self.is_changed, self.has_notes = [], False, False
 
     def undo(self) -> None:
         """Let everything be as its file says, but for how games stand; tables that were opened are removed."""
         games = {game.table: game for game in self.saved.games}
-        self.revert()
+        with suppress(OSError):
+            self.saved = SavedClass.model_validate_json(without_mark(read_content(self.path)))
         self.is_changed = False
         for game in self.saved.games:
             game.stand_as(games[game.table])

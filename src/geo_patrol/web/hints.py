@@ -71,6 +71,7 @@ class HintRoutes:
     Args:
         tables: the tables.
         look_up: returns a table to read, whether it is in memory or not, by its name and the address that asks.
+        write: does what is written to a table's file.
         limits: what clients may ask for.
         quick: threads for warnings and the lesson.
         slow: threads for hints, which take a second.
@@ -80,11 +81,12 @@ class HintRoutes:
         self,
         tables: TableStore,
         look_up: Callable[[str, str], Awaitable[Table]],
+        write: Callable[[Table, Callable[[], None]], Awaitable[None]],
         limits: requests.ClientLimits,
         quick: requests.FairThreads,
         slow: requests.FairThreads,
     ) -> None:
-        self._tables, self._look_up = tables, look_up
+        self._tables, self._look_up, self._write = tables, look_up, write
         self._limits, self._quick, self._slow = limits, quick, slow
         self._hints: OrderedDict[tuple[str, Side], tuple[int, Hint]] = OrderedDict()
         self._analyses: OrderedDict[tuple[str, Side], dict[Screen, dict[str, Any]] | None] = OrderedDict()
@@ -163,7 +165,9 @@ class HintRoutes:
             if len(self._hints) > _MAX_HINTS:
                 self._hints.popitem(last=False)
         proposed = [str(order) for order in known[1].orders]
-        table.note_hint(GivenHint(side=side, phases=num_events, orders=proposed))
+        given = GivenHint(side=side, phases=num_events, orders=proposed)
+        if given not in table.saved.hinted:
+            await self._write(table, partial(table.note_hint, given))
         draw = partial(hint_record, game, side, table.scenes[asked.screen].layout, known[1])
         return JSONResponse(await self._quick.run(requests.client_site(request), draw))
 

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 
 from geo_patrol.base.errors import GeoPatrolError, RecordingError, show
-from geo_patrol.base.files import atomic_write, read_limited, without_mark
+from geo_patrol.base.files import atomic_write, read_limited
 from geo_patrol.base.validation import parse_model
 from geo_patrol.web.protocol import ProtocolError
 
@@ -37,6 +38,7 @@ class Stored(Generic[_Saved]):
 
     def __init__(self, name: str, saved: _Saved, folder: Path) -> None:
         self.id, self.saved, self._folder = name, saved, folder
+        self._writing = threading.RLock()
         self._version: object = None  # of the file from which it was made
 
     @property
@@ -53,40 +55,38 @@ class Stored(Generic[_Saved]):
         """The file."""
         return self._folder / f"{self.id}.json"
 
-    def save(self) -> None:
-        """Write the file, whole or not at all. What cannot be saved has not happened: ``saved`` is as it was before.
+    def save(self, change: Callable[[_Saved], None] = lambda _: None) -> None:
+        """Write the file, whole or not at all, and then change ``saved``. This may run in a thread.
+
+        Nobody sees what is not saved yet, and what cannot be saved has not happened.
+
+        Args:
+            change: changes what the file holds; called with a copy first.
 
         Raises:
             ProtocolError: it cannot be written, with the code "not_saved" and the time after which to try again.
         """
-        try:
-            self.write()
-        except OSError as error:
-            self.revert()
-            raise not_saved(error) from None
+        with self._writing:
+            changed = self.saved.model_copy(deep=True)
+            change(changed)
+            try:
+                self.write(changed)
+            except OSError as error:
+                raise not_saved(error) from None
+            change(self.saved)  # which may have changed meanwhile, in other fields
 
-    def revert(self) -> None:
-        """Let ``saved`` be what its file holds, if it has one."""
-        with suppress(OSError):
-            self.saved = type(self.saved).model_validate_json(without_mark(read_content(self.path)))
-
-    def save_if_possible(self) -> None:
-        """Write the file; where that fails, ``saved`` stays as it is, and the file what it was."""
-        with suppress(OSError):
-            self.write()
-
-    def write(self) -> None:
-        """Write the file, whole or not at all.
+    def write(self, saved: _Saved | None = None) -> None:
+        """Write the file, whole or not at all, with ``saved`` or something else.
 
         Raises:
             OSError: it cannot be written.
         """
-        with atomic_write(self.path) as stream:
+        with self._writing, atomic_write(self.path) as stream:
             Path(stream.name).chmod(0o600)
-            stream.write(self._content())
+            stream.write(self._content(saved or self.saved))
 
-    def _content(self) -> str:
-        return self.saved.model_dump_json()
+    def _content(self, saved: _Saved) -> str:
+        return saved.model_dump_json()
 
 
 def read_content(path: Path) -> bytes:

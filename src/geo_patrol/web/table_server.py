@@ -1,4 +1,7 @@
-"""Connections to a table, and the task that plays its phases. Only agents' decisions and drawing leave the event loop."""
+"""Connections to a table, and the task that plays its phases.
+
+Agents decide, pictures are drawn and files are written in threads, for which the event loop does not wait.
+"""
 
 import asyncio
 import logging
@@ -74,14 +77,15 @@ class TableServer:
         table: the table.
         run: runs a phase.
         draw: draws for a browser.
+        write: does what is written to the table's file.
         is_own: whether only the operator plays, who may read what an agent says that fails; its kind is told to others.
 
     Attributes:
         connections: connections of its clients.
     """
 
-    def __init__(self, table: Table, run: Run, draw: Run, *, is_own: bool = False) -> None:
-        self.table, self._run, self._draw, self._is_own = table, run, draw, is_own
+    def __init__(self, table: Table, run: Run, draw: Run, write: Run, *, is_own: bool = False) -> None:
+        self.table, self._run, self._draw, self._write, self._is_own = table, run, draw, write, is_own
         self.connections: list[Connection] = []
         self._changed = asyncio.Event()
         self._drawing = asyncio.Lock()  # of several who come together, the first one draws
@@ -102,18 +106,21 @@ class TableServer:
         with suppress(asyncio.CancelledError):
             await self._task
 
-    def join(self, hello: protocol.Hello) -> Connection:
+    async def join(self, hello: protocol.Hello) -> Connection:
         """Connect a client; of two connections to a seat the later one stays.
 
         Raises:
-            ProtocolError: the secret opens no seat.
+            ProtocolError: the secret opens no seat, or a new name cannot be saved.
         """
         table = self.table
         if hello.secret is None and table.hides_enemies and not table.is_over:
             raise protocol.ProtocolError("wrong_secret", "enemies are hidden in this game: watch it when it is over")
         side = None if hello.secret is None else table.side_of(hello.secret)
+        if side is not None and hello.name is not None and table.new_name(side, hello.name) is not None:
+            async with table.changing():
+                side = table.side_of(hello.secret or "")
+                await self._write(partial(table.rename, side, hello.name))
         if side is not None:
-            table.rename(side, hello.name)
             self._end_seat(side)
             table.connected.add(side)
         connection = Connection(side, hello.screen if hello.scene else None, text=hello.text)
@@ -179,7 +186,7 @@ class TableServer:
             self._note_attendance()
             self.notify()
 
-    def receive(self, connection: Connection, message: protocol.ClientMessage) -> None:
+    async def receive(self, connection: Connection, message: protocol.ClientMessage) -> None:
         """Handle a message of a client.
 
         Raises:
@@ -193,12 +200,14 @@ class TableServer:
         elif side is None:
             raise protocol.ProtocolError("wrong_secret", "who watches gives no orders")
         elif isinstance(message, protocol.Leave):
-            self.table.leave_seat(side)
-            self._end_seat(side)
-            self._note_attendance()
-            self.notify()
+            async with self.table.changing():
+                await self._write(partial(self.table.leave_seat, side))
+                self._end_seat(side)
+                self._note_attendance()
+                self.notify()
         elif isinstance(message, protocol.Resign | protocol.Draw):
-            self._settle(side, message)
+            async with self.table.changing():
+                await self._settle(side, message)
         elif self._now() < self._retry_at:
             raise protocol.ProtocolError("not_saved", _NOT_SAVED, self._retry_at - self._now())
         else:
@@ -212,18 +221,15 @@ class TableServer:
             elif is_new:  # nobody else gets messages for orders that come again
                 self.notify()
 
-    def _settle(self, side: Side, message: protocol.Resign | protocol.Draw) -> None:
-        """Let a side resign or offer a draw; while a phase is being played this waits for it."""
+    async def _settle(self, side: Side, message: protocol.Resign | protocol.Draw) -> None:
+        """Let a side resign or offer a draw; nothing happens after the end."""
         table = self.table
         if table.is_over:
             return
-        if table.is_busy:
-            asyncio.get_running_loop().call_later(0.05, self._settle, side, message)
-            return
         if isinstance(message, protocol.Resign):
-            table.resign(side)
+            await self._write(partial(table.resign, side))
         else:
-            table.offer_draw(side, is_offered=message.offer)
+            await self._write(partial(table.offer_draw, side, is_offered=message.offer))
         if table.is_over:
             self._send_events(table.num_events)
         self.notify()
@@ -305,26 +311,30 @@ class TableServer:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), wait)
                 continue
-            table.close_phase()
-            table.is_busy = True
-            try:
-                # The disk stores it, for which nobody else waits.
-                await self._run(table.play_again if failures else table.play)
-                await self._draw_last()
-            except protocol.ProtocolError as error:  # too much waits for the threads
-                await asyncio.sleep(error.retry_after or 1.0)
-            except OSError as error:
-                self._go_back(error)
-            except AgentError as error:
-                failures += 1
-                await self._note_failure(error, failures)
-            except Exception:  # other tables go on
-                self._stand_still()
-            else:
-                failures = 0
-                self._broadcast()
-            finally:
-                table.is_busy = False
+            async with table.changing():
+                if table.wait_seconds(self._now()) == 0.0:  # it may have been settled or paused meanwhile
+                    failures = await self._play_phase(failures)
+
+    async def _play_phase(self, failures: int) -> int:
+        """Play a phase, and tell everybody; return how often in a row an agent has failed at it, before and now."""
+        table = self.table
+        table.close_phase()
+        try:
+            await self._run(table.play_again if failures else table.play)
+            await self._draw_last()
+        except protocol.ProtocolError as error:  # too much waits for the threads
+            await asyncio.sleep(error.retry_after or 1.0)
+        except OSError as error:
+            self._go_back(error)
+        except AgentError as error:
+            failures += 1
+            await self._note_failure(error, failures)
+        except Exception:  # other tables go on
+            self._stand_still()
+        else:
+            failures = 0
+            self._broadcast()
+        return failures
 
     async def _note_failure(self, error: AgentError, failures: int) -> None:
         """Let the phase be tried again after an agent has failed; the last time, it loses the game."""
@@ -336,7 +346,7 @@ class TableServer:
         _LOG.error("table %s ends: %s", table.id, error)
         assert error.side is not None  # of a live game
         try:
-            table.fail(error.side, str(error) if self._is_own else error.summary)
+            await self._write(partial(table.fail, error.side, str(error) if self._is_own else error.summary))
         except protocol.ProtocolError:  # it cannot be saved now
             self._stand_still()
             return

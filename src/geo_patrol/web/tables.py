@@ -1,10 +1,11 @@
 """Tables: seats and their secrets, the game that is played at one, and all tables of a server."""
 
+import asyncio
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -76,11 +77,9 @@ class Seat(SavedData):
         """Return whether a secret is the seat's, in a time that does not depend on it."""
         return self.kind == "taken" and accepts(self.secret_hash, secret)
 
-    def take(self) -> str:
-        """Take the seat; return its new secret, which is not stored."""
-        secret = secrets.token_urlsafe(24)
+    def take(self, secret: str) -> None:
+        """Take the seat with a new secret, which is not stored."""
         self.kind, self.secret_hash = "taken", hash_secret(secret)
-        return secret
 
     def leave(self) -> None:
         """Leave the seat open for others; its secret is void."""
@@ -237,7 +236,6 @@ class Table(Stored[SavedTable]):
         draw_offered: sides that offer a draw.
         fault: why it stands still, where the server itself has failed; None otherwise.
         is_attended: whether anybody is there. Without anybody, clocks stand still and agents do not play each other.
-        is_busy: whether a phase is being played.
         last_used: when somebody was last there, by ``time.monotonic``.
         loss: what was lost of its replay, and to which phase it went back; "" if nothing was.
 
@@ -253,7 +251,8 @@ class Table(Stored[SavedTable]):
         self._agents = agents[0], agents[1]
         self.connected: set[Side] = set()
         self.draw_offered: set[Side] = set()
-        self.is_attended = self.is_busy = False
+        self.is_attended = False
+        self._lock, self._num_changing = asyncio.Lock(), 0
         self.loss = ""
         self._num_left: int | None = None
         self.fault: str | None = None
@@ -275,6 +274,7 @@ class Table(Stored[SavedTable]):
             self._seen = {side: self.live.timeline.seen_by(side) for side in SIDES}
         self._seen_scenes = {side: _make_scenes(timeline) for side, timeline in self._seen.items()}
         self._past: Replay | None = None  # to append to, as far as it was restored
+        self._is_put_away = False
         self._begin_phase()
         self.live.observers.append(self._record)
 
@@ -297,7 +297,7 @@ class Table(Stored[SavedTable]):
             self._repeat(num_saved)
         elif num_saved:
             raise RecordingError(f"{self.replay_path}: the replay is missing; {num_saved} phases had been played")
-        self._show_phases()
+        self.finish_phase()
 
     def _repeat(self, num_saved: int) -> None:
         try:
@@ -332,8 +332,8 @@ class Table(Stored[SavedTable]):
         )
         self.saved.is_over = self.live.is_over or self.saved.settled is not None
 
-    def _content(self) -> str:
-        return super()._content() + "\n" * self.num_saved_phases()
+    def _content(self, saved: SavedTable) -> str:
+        return super()._content(saved) + "\n" * self.num_saved_phases()
 
     def num_saved_phases(self) -> int:
         """Return how many phases had been saved, at least; after a loss, how many are left of them."""
@@ -345,16 +345,16 @@ class Table(Stored[SavedTable]):
 
     def note_phase(self) -> None:
         """Count a phase that was saved."""
-        with suppress(OSError), self.path.open("ab") as file:
+        with suppress(OSError), self._writing, self.path.open("ab") as file:
             file.write(b"\n")
 
-    def write(self) -> None:
+    def write(self, saved: SavedTable | None = None) -> None:
         """Write its file, which counts the phases that are left from now on; so a damaged replay is kept before."""
         if self._num_left is not None:
             with atomic_path(self.damaged_path) as temporary:
                 temporary.chmod(0o600)
                 temporary.write_bytes(read_limited(self.replay_path, _MAX_DAMAGED_BYTES))
-        super().write()
+        super().write(saved)
         self._num_left = None
 
     @property
@@ -378,8 +378,18 @@ class Table(Stored[SavedTable]):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it can leave memory: nobody is there, and no phase is being played."""
-        return not self.is_attended and not self.is_busy
+        """Whether it can leave memory: nobody is there, and nothing of it is being played or written."""
+        return not self.is_attended and not self._num_changing
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[None]:
+        """Wait until nobody else plays a phase or writes, who then waits."""
+        self._num_changing += 1
+        try:
+            async with self._lock:
+                yield
+        finally:
+            self._num_changing -= 1
 
     @property
     def is_slow(self) -> bool:
@@ -399,7 +409,19 @@ class Table(Stored[SavedTable]):
             )
         if unfinished != self.saved.unfinished:
             self.saved.unfinished = unfinished
-            self.save_if_possible()
+            with suppress(OSError):  # it is lost then
+                self.write()
+
+    def put_away(self) -> None:
+        """Save what was accepted and close its replay, as before the table leaves memory; somebody may still come back to it.
+
+        This may run in a thread.
+        """
+        self.keep_unfinished()
+        if not self.is_over:
+            with suppress(OSError):
+                self.close()
+            self._recorder, self._is_put_away = None, self._recorder is not None or self._is_put_away
 
     def close(self) -> None:
         """Close its file; the game can be restored."""
@@ -441,33 +463,44 @@ class Table(Stored[SavedTable]):
         Raises:
             ProtocolError: it is not open.
         """
-        seat = self.saved.seat(side)
-        if seat.kind != "open":
-            raise protocol.ProtocolError("no_seat", "this seat is taken")
-        secret = seat.take()
-        self.save()
+        secret = secrets.token_urlsafe(24)
+
+        def take(saved: SavedTable) -> None:
+            if saved.seat(side).kind != "open":
+                raise protocol.ProtocolError("no_seat", "this seat is taken")
+            saved.seat(side).take(secret)
+
+        self.save(take)
         return secret
 
     def leave_seat(self, side: Side) -> None:
         """Leave a seat: it is open again, its secret void."""
-        self.saved.seat(side).leave()
+        self.save(lambda saved: saved.seat(side).leave())
         self.connected.discard(side)
-        self.save()
 
-    def rename(self, side: Side, name: str | None) -> None:
-        """Set what a person is called, before the first phase is played; pupils have the names of their class."""
-        if name and name.strip() and not self.num_events and not self.saved.classroom:
-            seat, name = self.saved.seat(side), read_name(name)
-            if seat.name != name:
-                seat.name = name
-                self.save()
+    def new_name(self, side: Side, asked: str | None) -> str | None:
+        """Return what a person is called from now on who asks for a name; None if that changes nothing.
+
+        It may change before the first phase is played; pupils have the names of their class.
+        """
+        if not asked or not asked.strip() or self.num_events or self.saved.classroom:
+            return None
+        name = read_name(asked)
+        return None if name == self.saved.seat(side).name else name
+
+    def rename(self, side: Side, asked: str) -> None:
+        """Set what a person is called, as ``new_name`` returns it."""
+        name = self.new_name(side, asked)
+        if name is not None:
+            self.save(lambda saved: setattr(saved.seat(side), "name", name))
 
     # Playing
 
     @property
     def is_over(self) -> bool:
         """Whether the game has ended, with the event of its end."""
-        return self.saved.settled is not None or (self.live.is_over and self.num_events == len(self.live.timeline))
+        timeline = self.live.timeline
+        return timeline.settled is not None or (self.live.is_over and self.num_events == len(timeline))
 
     @property
     def winner(self) -> Side | None:
@@ -499,11 +532,13 @@ class Table(Stored[SavedTable]):
             raise protocol.ProtocolError("too_late", "other orders for this phase are in already; they stand")
 
     def note_hint(self, hint: GivenHint) -> None:
-        """Keep what a hint has proposed, once."""
-        if hint not in self.saved.hinted:
-            others = [one for one in self.saved.hinted if (one.side, one.phases) != (hint.side, hint.phases)]
-            self.saved.hinted = [*others, hint]
-            self.save()
+        """Keep what a hint has proposed."""
+
+        def note(saved: SavedTable) -> None:
+            others = [one for one in saved.hinted if (one.side, one.phases) != (hint.side, hint.phases)]
+            saved.hinted = [*others, hint]
+
+        self.save(note)
 
     def proposed(self, side: Side) -> dict[int, tuple[Order, ...]]:
         """Return the orders that hints proposed to a side, by the number of phases before."""
@@ -575,10 +610,12 @@ class Table(Stored[SavedTable]):
             self._settle(EndReason("agreed"))
 
     def _settle(self, reason: EndReason, fault: str = "") -> None:
+        def settle(saved: SavedTable) -> None:
+            saved.settled, saved.fault, saved.is_over = str(reason), fault, True
+
         if self.is_over:
             return
-        self.saved.settled, self.saved.fault, self.saved.is_over = str(reason), fault, True
-        self.save()
+        self.save(settle)
         self.live.timeline.settled = reason
         self._record_settled(reason)
         self.num_events += 1
@@ -636,7 +673,7 @@ class Table(Stored[SavedTable]):
         self.submitted = dict.fromkeys(self.people, missing) | self.submitted
 
     def play(self) -> None:
-        """Play the phase, which is closed; the rest is done by ``finish_phase``. This may run in a thread.
+        """Play the phase, which is closed, and save it; clients hear of it by ``finish_phase``. This may run in a thread.
 
         Raises:
             AgentError: an agent of the server failed; nothing has happened.
@@ -647,6 +684,7 @@ class Table(Stored[SavedTable]):
         for side, timeline in self._seen.items():
             for phase in self.live.timeline.phases[len(timeline.phases) :]:
                 timeline.append(phase.seen_by(side))
+        self.note_end()
 
     def play_again(self) -> None:
         """Play the phase after an agent has failed at it: all agents begin anew.
@@ -672,11 +710,7 @@ class Table(Stored[SavedTable]):
         return (self.scenes if side is None else self._seen_scenes.get(side, self.scenes))[screen]
 
     def finish_phase(self) -> None:
-        """Let clients know of the phases that were played, and of the end, which is saved."""
-        self._show_phases()
-        self.note_end()
-
-    def _show_phases(self) -> None:
+        """Let clients know of the phases that were played, and of the end."""
         for side, timeline in self._seen.items():
             for phase in self.live.timeline.phases[len(timeline.phases) :]:
                 timeline.append(phase.seen_by(side))
@@ -687,10 +721,9 @@ class Table(Stored[SavedTable]):
 
     def note_end(self) -> None:
         """Save that the game is over, which the replay says as well: a server that starts need not read that for it."""
-        if self.is_over and not self.saved.is_over:
-            self.saved.is_over = True
-            with suppress(protocol.ProtocolError):  # the replay says so as well
-                self.save()
+        if self.live.is_over and not self.saved.is_over:
+            with suppress(protocol.ProtocolError):
+                self.save(lambda saved: setattr(saved, "is_over", True))
 
     def _begin_phase(self) -> None:
         self.game = self.live.game
@@ -722,6 +755,8 @@ class Table(Stored[SavedTable]):
     def _open_recorder(self, live: LiveGame, position: Game) -> Recorder:
         if self._num_left is not None:
             self.write()
+        if self._is_put_away:
+            self._past, self._is_put_away = _read_last(self.replay_path), False
         if self._past is not None:
             recorder = reopen(self.replay_path, self._past)
             recorder.resume(position)
@@ -904,6 +939,13 @@ class NewTable(Body):
     bravo: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "open"
 
 
+def _read_last(path: Path) -> Replay:
+    """Return a replay with its last phase alone, to append to."""
+    replay = read_replay(path)
+    replay.phases = replay.phases[-1:]
+    return replay
+
+
 def _is_cut_short(path: Path) -> bool:
     """Return whether a replay without a game is what a lost machine may leave of one: its beginning, nothing or NULs."""
     start = path.read_bytes()[:2].rstrip(b"\0")
@@ -1016,13 +1058,17 @@ class TableStore(Store[SavedTable, Table]):
             self.unload(table)
         return len(tables) - len(excess) < limit
 
+    def idle(self, seconds: float) -> list[Table]:
+        """Return the games in memory that go on, at which nobody has been for a time."""
+        now = time.monotonic()
+        playing = (one for one in self.items.values() if not one.is_over)
+        return [one for one in playing if one.is_idle and now - one.last_used > seconds]
+
     def unload_idle(self, seconds: float) -> None:
         """Remove games from memory at which nobody has been for a time, but for the latest that are over."""
-        now = time.monotonic()
         self._reduce([one for one in self.items.values() if one.is_over], MAX_FINISHED + 1)
-        for table in [one for one in self.items.values() if not one.is_over]:
-            if table.is_idle and now - table.last_used > seconds:
-                self.unload(table)
+        for table in self.idle(seconds):
+            self.unload(table)
 
     def unload(self, table: Table) -> None:
         """Remove a table from memory; its files stay."""
@@ -1100,7 +1146,8 @@ class TableStore(Store[SavedTable, Table]):
             seat = Seat(kind="open" if is_person else "agent", name=_PERSON if is_person else name)
             seats.append((taken or {}).get(side, seat))
             if name == "link":
-                links[side] = seats[-1].take()
+                links[side] = secrets.token_urlsafe(24)
+                seats[-1].take(links[side])
         saved = SavedTable(
             title=printable(new.title or config.title, _MAX_TITLE),
             config=sampled.to_dict(),
@@ -1149,10 +1196,13 @@ class TableStore(Store[SavedTable, Table]):
             bravo=bravo,
             **origin,
         )
-        links = {side: saved.seat(side).take() for side in SIDES if saved.seat(side).kind == "open"}
+        links = {side: secrets.token_urlsafe(24) for side in SIDES if saved.seat(side).kind == "open"}
+        for side, secret in links.items():
+            saved.seat(side).take(secret)
         table = Table(secrets.token_hex(6), saved, self.folder, self.own_agents)
         table.save()  # before the phases, which are noted in its file
         table.live.resume(past)
+        table.note_end()
         table.finish_phase()
         return table, links
 
