@@ -33,7 +33,7 @@ check: $(VENV)/dev  ## check style, types and imports, in seconds
 	$(RUN) ruff check && $(RUN) ruff format --check && $(RUN) mypy && $(BIN)/lint-imports --no-logo
 
 quick: $(VENV)/dev  ## run the tests that take less than a second each: four minutes on two cores
-	$(RUN) pytest -m "not slow and not e2e"
+	$(RUN) pytest -m "not slow and not e2e and not nightly"
 
 # The engine is compiled beside the checks, and so once: the processes of the tests would each begin with it.
 test: $(VENV)/dev  ## set up, check style, types and imports, run all tests

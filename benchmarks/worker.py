@@ -109,12 +109,17 @@ def serve(connection: Connection, log: Path) -> None:
     runner = Runner()
     while request := connection.recv():
         method, arguments = request
-        try:
-            connection.send(getattr(runner, method)(*arguments))
-        except ModuleNotFoundError as error:
-            connection.send(Missing(f"{error.name} is not installed"))
-        except Exception as error:
-            connection.send(Missing(f"failed: {type(error).__name__}: {error}"))
+        connection.send(answer(runner, method, arguments))
+
+
+def answer(runner: Runner, method: str, arguments: tuple[Any, ...]) -> Any:
+    """Return what a method returns, or why it cannot."""
+    try:
+        return getattr(runner, method)(*arguments)
+    except ModuleNotFoundError as error:
+        return Missing(f"{error.name} is not installed")
+    except Exception as error:
+        return Missing(f"failed: {type(error).__name__}: {error}")
 
 
 def physical_cores() -> list[int]:

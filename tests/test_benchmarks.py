@@ -7,34 +7,44 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from benchmarks.__main__ import app
 from benchmarks.contestants import CONTESTANTS, Contestant, Workload
 from benchmarks.documents import put_between_markers
 from benchmarks.machine import CAN_PIN, describe_machine
 from benchmarks.publish import DOCUMENT, PUBLISHED, document, goals, report
 from benchmarks.results import Memory, Point, Results, Startup, summarize
-from benchmarks.worker import Missing, Ready, Runner, Timing, WorkerProcess, physical_cores
+from benchmarks.worker import Missing, Ready, Runner, Timing, WorkerProcess, answer, physical_cores
 
 ROOT = Path(__file__).parents[1]
 PEERS = ("envpool", "jax", "pgx", "supersuit", "mpe2", "matplotlib")
 
 
-@pytest.fixture
-def without_peers(tmp_path):
-    """An environment in which no peer can be imported, whatever is installed."""
-    folder = tmp_path / "no_peers"
-    folder.mkdir()
+class WorkerHere:
+    """Stands for ``WorkerProcess``, whose processes would each load the compiled code."""
+
+    def __init__(self, *_):
+        self.runner = Runner()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def request(self, method, *arguments):
+        return answer(self.runner, method, arguments)
+
+
+@pytest.mark.filterwarnings("ignore:The old environment creation API", "ignore:Implicitly cleaning up:ResourceWarning")
+def test_quick_run_without_peers_writes_its_table(tmp_path, monkeypatch):
     for name in PEERS:
-        text = f"raise ModuleNotFoundError('No module named {name}', name='{name}')"
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
-    return os.environ | {"PYTHONPATH": path, "COLUMNS": "200"}
-
-
-def test_quick_run_without_peers_writes_its_table(tmp_path, without_peers):
-    command = [sys.executable, "-m", "benchmarks", "run", "--quick", "--out", tmp_path / "out"]
-    done = subprocess.run(command, cwd=ROOT, env=without_peers, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+        monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
+    monkeypatch.setattr("benchmarks.measure.WorkerProcess", WorkerHere)
+    command = ["run", "--quick", "--rounds", "1", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
     results = Results.model_validate_json((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     missing = {point.name: point.missing for point in results.points if point.missing is not None}
     assert missing == {
@@ -185,11 +195,15 @@ def test_publishing_refuses_a_quick_run(tmp_path):
     quick = RESULTS.model_copy(update={"is_quick": True})
     (tmp_path / "results.json").write_text(quick.model_dump_json(), encoding="utf-8")
     done = publish(tmp_path)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "quick run" in done.stderr
-    assert publish(tmp_path / "nowhere").returncode == 2
+    assert publish(tmp_path / "nowhere").exit_code == 2
     (tmp_path / "results.json").write_text(json.dumps({"rounds": "many"}), encoding="utf-8")
-    assert publish(tmp_path).returncode == 2
+    assert publish(tmp_path).exit_code == 2
+
+
+def publish(out):
+    return CliRunner().invoke(app, ["publish", "--out", str(out)])
 
 
 def test_an_empty_selection_lists_the_contestants():
@@ -197,8 +211,3 @@ def test_an_empty_selection_lists_the_contestants():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "'chess' is in none of tokens-1, onehot-1," in done.stderr
-
-
-def publish(out):
-    command = [sys.executable, "-m", "benchmarks", "publish", "--out", out]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

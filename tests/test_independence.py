@@ -9,21 +9,34 @@ from geo_patrol.game.game import Games
 from geo_patrol.solving import Limits
 from geo_patrol.solving.backward_induction import RESPONSES, Objective, OrderProbabilities, go_back, list_turns
 from geo_patrol.solving.transitions import write_positions
-from research.independence import best_mixture, fit, joint_of, measure
+from research import independence
+from research.independence import fit, joint_of, measure
 
 OUTCOME = 1
 AGREE = np.array([[1.0, -1], [-1, -1], [-1, -1], [-1, 1]])
 """Two satellites must choose the same of two orders, and not the one that the enemy expects."""
 
 
+@pytest.fixture(
+    scope="module", autouse=True, params=["plain", pytest.param("compiled", marks=pytest.mark.nightly)], ids=str
+)
+def best_mixture(request):
+    """As plain Python, which is done before it would be compiled; compiled as well at night."""
+    names = "value_movements", "value_engagements", "best_mixture"
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names if request.param == "plain" else ():
+            patch.setattr(independence, name, getattr(independence, name).py_func)
+        yield independence.best_mixture
+
+
 @pytest.mark.parametrize(("components", "value"), [(1, -0.5), (2, 0)])
-def test_satellites_that_must_agree(components, value):
+def test_satellites_that_must_agree(best_mixture, components, value):
     found, strategy = best_mixture(AGREE, np.array([2, 2]), components, 4)
     assert found == pytest.approx(value, abs=1e-12)
     assert (strategy @ AGREE).min() == pytest.approx(value, abs=1e-12)
 
 
-def test_random_starts_find_better_products_than_the_marginals_alone():
+def test_random_starts_find_better_products_than_the_marginals_alone(best_mixture):
     """In random games of two satellites with three orders each."""
     rng = np.random.default_rng(0)
     payoffs = []

@@ -216,7 +216,7 @@ def received(game, side, phase):
         legal_orders_text(game, side),
         str(seen),
         repr(seen),
-        seen.svg((640, 360)) if game.turn % 4 == 0 else "",
+        seen.svg((640, 360)) if game.turn % 10 == 4 else "",
         *(
             read_answer(f"P1 {action} {target}", game, side).problems
             for action in ("shoot", "collide")

@@ -1,6 +1,5 @@
 """Game i of a vector environment is, bit for bit, the single environment with its seed."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from tests.envs.vector_reference import Singles, assert_plays_as_singles
 
 RANDOM_SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
 CONFIGS = [*preset_names(), RANDOM_SCENARIOS]
-LONG = bool(os.environ.get("GEO_PATROL_LONG_TESTS"))
-"""The full product of presets, sizes, threads and encodings over 2,000 phases."""
 
 
 def play_both(
@@ -64,7 +61,7 @@ def test_forfeits():
     assert play_both("od2d", 6, 40, overrides=overrides, scrambles=True, observation="tokens") > 100
 
 
-@pytest.mark.skipif(not LONG, reason="takes half an hour: set GEO_PATROL_LONG_TESTS=1")
+@pytest.mark.nightly
 @pytest.mark.parametrize("encoding", ["onehot", "tokens"])
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: Path(config).stem)
 @pytest.mark.parametrize(("games", "threads"), [(1, 1), (7, 1), (64, 1), (64, 2)])
@@ -73,7 +70,7 @@ def test_two_thousand_phases(config, encoding, games, threads):
         play_both(config, games, 2000, threads=threads, observation=encoding, autoreset=mode, compares_games=games < 64)
 
 
-@pytest.mark.skipif(not LONG, reason="takes half an hour: set GEO_PATROL_LONG_TESTS=1")
+@pytest.mark.nightly
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: Path(config).stem)
 def test_a_thousand_games(config, threads):

@@ -41,8 +41,8 @@ SMALL = {
     "points for Patrols": {
         "top": {"turn_limit": 2, "board": CLOSE},
         "both": {"hva": {"fuel": 3}, "points": {"patrol": 9}},
-        "alpha": {"patrols": {"fuel": 20, "formation": [[0, 2]]}, "points": {"patrol": 4}},
-        "bravo": {"patrols": {"fuel": 14}},
+        "alpha": {"patrols": {"fuel": 12, "formation": [[0, 2]]}, "points": {"patrol": 4}},
+        "bravo": {"patrols": {"fuel": 12}},
     },
     "rules of the code": {
         "top": {"turn_limit": 2, "board": CLOSE, "rules": "code"},
