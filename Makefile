@@ -152,7 +152,7 @@ bench: $(VENV)/bench  ## measure speed beside other environments; about five min
 publish-bench: $(VENV)/bench  ## write the results of the last run into docs/results/benchmarks.md
 	$(RUN) benchmarks publish
 
-bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/train/libraries.md
+bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/rllib/installed  ## train with each library for five minutes; then write the table of docs/results/libraries.md
 	$(RUN) research.libraries run
 	$(RUN) research.libraries publish
 

@@ -1,4 +1,4 @@
-"""The table of docs/analyse/arena.md, from the results in ``research/arena``: ``python -m research.arena``."""
+"""The table of docs/results/arena.md, from the results in ``research/arena``: ``python -m research.arena``."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.documents import DOCS, markdown_table, with_blocks
 from geo_patrol.evaluation.arena import ArenaResult, read_result
 
-DOCUMENT = DOCS / "analyse" / "arena.md"
+DOCUMENT = DOCS / "results" / "arena.md"
 RESULTS = Path(__file__).with_name("arena")
 
 

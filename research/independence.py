@@ -1,7 +1,7 @@
 """The price of satellites that choose independently, on a solved preset: ``python -m research.independence``.
 
 It measures the exact exploitability of two kinds of memoryless strategies, mixtures of K products over satellites (one
-product: independent satellites), and writes the table of docs/analyse/solving.md. It takes minutes on one core.
+product: independent satellites), and writes the table of docs/results/solutions.md. It takes minutes on one core.
 
 - *Fitted*: in each position, the mixture that is fitted to the equilibrium's joint strategy by expectation-maximization.
 - *Best*: backward induction in which each position's strategy is the mixture that receives the most from its worst
@@ -43,7 +43,7 @@ from geo_patrol.solving.matrices import Floats, best_payoff, solve_matrix, worst
 from geo_patrol.solving.transitions import Board, joint_orders_of, list_transitions, set_position, write_sets
 
 Ints = NDArray[np.int64]
-DOCUMENT = DOCS / "analyse" / "solving.md"
+DOCUMENT = DOCS / "results" / "solutions.md"
 RESULTS = Path(__file__).with_name("independence.json")
 COMPONENTS, STARTS = (1, 2, 4, 8), 64
 _KINDS = 4
@@ -383,7 +383,7 @@ def run(
     config: Annotated[str, typer.Option("-c", "--config", help="Preset, or the path of a TOML file.")] = "duel",
     starts: Annotated[int, typer.Option(min=2, help="Of each search, all but the first random.")] = STARTS,
     publish: Annotated[
-        bool, typer.Option(help="Store the results and write the table of docs/analyse/solving.md.")
+        bool, typer.Option(help="Store the results and write the table of docs/results/solutions.md.")
     ] = True,
 ) -> None:
     """Measure, store and write."""

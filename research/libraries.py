@@ -29,7 +29,7 @@ from geo_patrol.engine.observe import observation_size
 from research.arena import RESULTS as SUBMISSIONS
 from research.results import RESULTS, append_line, read_lines
 
-DOCUMENT = DOCS / "train" / "libraries.md"
+DOCUMENT = DOCS / "results" / "libraries.md"
 PUBLISHED = Path(__file__).with_name("libraries.json")
 """The raw results that the document shows."""
 OPPONENTS = ("random", "raider", "scripted")
@@ -246,7 +246,7 @@ def measure(name: str, out: Out, minutes: Minutes = 5, games: Games = 1000) -> N
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the results into docs/train/libraries.md."""
+    """Write the results into docs/results/libraries.md."""
     results = sorted(read_lines(out / RESULTS, Result), key=lambda result: list(LIBRARIES).index(result.name))
     if not results:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")

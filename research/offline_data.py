@@ -18,7 +18,7 @@ from geo_patrol import play_match
 from geo_patrol.cli.output import Commands
 from geo_patrol.replays.datasets import ReplayDataset
 
-DOCUMENT = DOCS / "train" / "datasets.md"
+DOCUMENT = DOCS / "results" / "experiments.md"
 PUBLISHED = Path(__file__).with_name("offline_data.json")
 """The reference scores that the document shows."""
 CONFIG, OPPONENT, BEHAVIORS = "geo_patrol", "scripted", ("random", "scripted", "policy:base")
@@ -119,7 +119,7 @@ def run(
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the reference scores into docs/train/datasets.md."""
+    """Write the reference scores into docs/results/experiments.md."""
     scores = (out / NAME / _SCORES).read_text(encoding="utf-8")
     references = [Reference(**reference) for reference in json.loads(scores)]
     DOCUMENT.write_text(with_blocks(DOCUMENT, {"offline data": table(references)}), encoding="utf-8")

@@ -2,7 +2,7 @@
 
     python scripts/check_cuda.py                  # all parts, in this order: equal, speed, playouts, peers, copies, training
     python scripts/check_cuda.py speed playouts   # some of them; the results of the others stay
-    python scripts/check_cuda.py --publish        # write the table of docs/train/gpu.md from the file
+    python scripts/check_cuda.py --publish        # write the table of docs/results/benchmarks.md from the file
 
 It needs PyTorch and numba-cuda on a machine with an NVIDIA GPU, and of this package the dependencies alone; where there is no network,
 ``pip download`` them into a folder and install with ``--no-index --find-links``. A part whose packages are missing says so and the
@@ -280,7 +280,7 @@ def describe_device() -> Results:
 
 
 def publish(results: Results) -> None:
-    """Write the table of docs/train/gpu.md; exits if a part that it needs was not measured."""
+    """Write the table of docs/results/benchmarks.md; exits if a part that it needs was not measured."""
     missing = [name for name in ("equal", "speed", "playouts") if "error" in results.get(name, {"error": "not run"})]
     if missing:
         sys.exit(f"{', '.join(missing)}: not measured; run these parts first")
@@ -306,7 +306,7 @@ def publish(results: Results) -> None:
         f"a processor's, field by field: {len(equal['differences'])} differences. {rest['per_second']:,.0f} random play-outs a "
         "second from one position."
     )
-    document = DOCS / "train" / "gpu.md"
+    document = DOCS / "results" / "benchmarks.md"
     document.write_text(with_blocks(document, {"cuda": text}), encoding="utf-8")
 
 
@@ -316,7 +316,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--small", action="store_true", help="tiny sizes, to check the script itself")
-    parser.add_argument("--publish", action="store_true", help="write the table of docs/train/gpu.md")
+    parser.add_argument("--publish", action="store_true", help="write the table of docs/results/benchmarks.md")
     parser.add_argument("--phases", type=int, default=250_000, help="random phases of each preset to compare (250000)")
     parser.add_argument("--boards", type=int, help="random boards to compare (as many as 90 seconds allow)")
     arguments = parser.parse_args()
