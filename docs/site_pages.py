@@ -25,7 +25,6 @@ from geo_patrol.cli.configs import print_values
 from geo_patrol.drawing.svg import svg_text
 from geo_patrol.envs.registration import FLIGHT_IDS
 from geo_patrol.flight import Flight, load_mission, mission_names
-from geo_patrol.flight.pictures.sheets import handout
 from geo_patrol.replays.files import game_title, replay_timeline
 from geo_patrol.scenes.sheets import game_sheets
 from geo_patrol.web.protocol import schemas
@@ -218,8 +217,8 @@ def mission_pages() -> dict[str, str]:
 
 def printed_sheets() -> dict[str, str]:
     """Return some of the sheets that ``geo-patrol print`` makes."""
-    sheets = game_sheets(Game("king_of_the_hill", seed=0)) | {"handout": handout(load_mission("sample"))}
-    return {f"sheets/{name}.svg": svg_text(sheets[name], title=name) for name in ("board", "rules", "handout")}
+    sheets = game_sheets(Game("king_of_the_hill", seed=0))
+    return {f"sheets/{name}.svg": svg_text(sheets[name], title=name) for name in ("board", "rules")}
 
 
 def message_schemas() -> str:
