@@ -116,12 +116,19 @@ def train_policy(job: Job, folder: Path) -> Trained:
     from geo_patrol.training.config import configure
     from geo_patrol.training.selfplay import AVERAGE
 
-    curve = train(configure(job.method, out=folder, save_policies=True, **_settings(job, 1)))
+    curve = train(configure(out=folder, save_policies=True, **_method(job), **_settings(job, 1)))
     rows = [point.to_row() for point in curve]
     for column, ending in ((EXPLOITABILITY, ""), (AVERAGE_EXPLOITABILITY, AVERAGE)):
         saved = f"policy:{folder / 'policies'}/{{:012d}}{ending}.safetensors"
         rows = add_exploitability(rows, job.config, saved.format, column)
     return Trained(rows, folder / "policy.safetensors")
+
+
+def _method(job: Job) -> dict[str, Any]:
+    """Return the method of ``geo_patrol.training`` and the settings that differ from its defaults."""
+    if job.method == "nashpg" and job.steps is not None:
+        return {"method": "nashpg", "magnet_interval": job.steps // 50}  # as often renewed as in the paper
+    return {"method": job.method}
 
 
 def _settings(job: Job, trainings: int) -> dict[str, Any]:
@@ -285,7 +292,7 @@ def train_satellites(job: Job, folder: Path) -> Trained:
 
 
 METHODS: Mapping[str, Callable[[Job, Path], Trained]] = {
-    **dict.fromkeys(("league", "self-play", "mmd", "entropy"), train_policy),
+    **dict.fromkeys(("league", "self-play", "entropy", "mmd", "nashpg"), train_policy),
     "psro": train_population_of_policies,
     "maskable-ppo": train_maskable_ppo,
     **dict.fromkeys(SATELLITE_METHODS, train_satellites),

@@ -232,7 +232,11 @@ class Recipe:
         for seed in SEEDS:
             config = self.settings(
                 f"duel{seed}",
-                "mmd",
+                "self-play",
+                magnet_coef=0.05,
+                ent_coef=0.01,
+                learning_rate=5e-4,
+                gae_lambda=0.95,
                 config=("duel",),
                 eval_config="duel",
                 total_timesteps=round(2_000_000 * self.scale),

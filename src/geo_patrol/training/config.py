@@ -181,16 +181,23 @@ class TrainingConfig(BaseModel):
 
 _SELF_PLAY = {"self_play_fraction": 1.0, "num_past_policies": 0}
 
+_REGULARISED = {
+    **_SELF_PLAY,
+    "ent_coef": 0.05,
+    "anneal_ent_coef": False,
+    "clip_coef": 0.1,
+    "learning_rate": 2.5e-4,
+    "num_minibatches": 4,
+    "update_epochs": 4,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+}
+
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "league": {},
     "self-play": _SELF_PLAY,
-    "mmd": {
-        **_SELF_PLAY,
-        "magnet_coef": 0.05,
-        "ent_coef": 0.01,
-        "learning_rate": 5e-4,
-        "gae_lambda": 0.95,
-    },
+    "entropy": _REGULARISED,
+    "mmd": {**_REGULARISED, "magnet_coef": 0.05, "magnet_interval": 1},
     "nashpg": {
         **_SELF_PLAY,
         "magnet_coef": 0.2,
@@ -201,20 +208,12 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
         "gae_lambda": 0.95,
         "gamma": 1.0,
     },
-    "entropy": {
-        **_SELF_PLAY,
-        "ent_coef": 0.05,
-        "anneal_ent_coef": False,
-        "clip_coef": 0.05,
-        "learning_rate": 5e-4,
-        "gae_lambda": 0.95,
-    },
 }
 """``league``: PPO against scripts and past policies, with a tenth of self-play. ``self-play``: PPO against itself alone.
-``mmd``: the same with the averaged weights as a magnet, magnetic mirror descent (Sokota et al., arXiv 2206.05825).
-``nashpg``: the same with a magnet that stands still for 4 million steps and an entropy bonus that stays, with the figures of
-NashPG (arXiv 2510.18183). ``entropy``: self-play with a strong entropy bonus that stays, small clipping and learning rate
-(Rudolph et al., arXiv 2502.08938)."""
+``entropy``: the same with an entropy bonus that stays, small clipping and learning rate, with the settings that Rudolph et al.
+(arXiv 2502.08938) start from. ``mmd``: magnetic mirror descent (Sokota et al., arXiv 2206.05825) with their settings of it: the same
+with the policy of the rollout as a magnet, to which the entropy bonus adds the uniform policy as another. ``nashpg``: a magnet that
+stands still for 4 million steps, with the settings of NashPG (arXiv 2510.18183)."""
 
 
 def configure(method: str = "league", **settings: Any) -> TrainingConfig:
