@@ -1,6 +1,6 @@
 """Measure the ratings of the levels in a round robin with two scripts, and store them for the package.
 
-    python scripts/rate_levels.py
+    python -m research.rate_levels
 
 It takes about a minute; the same command writes the same file, but for the last digits of another processor.
 """

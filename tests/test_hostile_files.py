@@ -212,8 +212,8 @@ def test_verify_gives_up_on_hostile_odds(content, message, tmp_path):
     assert_refused(path, message)
 
 
-CONFIG = json.dumps(load_config("duel", {"turn_limit": 1}).to_dict())
-METADATA = {"format": "geo_patrol solution 1", "config": CONFIG, "phases": "2", "certified_gap": "0.0"}
+CONFIG = load_config("duel", {"turn_limit": 1}).to_dict()
+METADATA = {"format": "geo_patrol solution 1", "config": CONFIG, "certified_gap": 0.0}
 
 
 def solution_arrays():
@@ -239,39 +239,40 @@ def solution_arrays():
         ({"0/indices": np.zeros((2, 2), np.int32), "0/values": np.zeros((2, 2))}, "phase 0: indices out of order"),
         ({"0/alpha": np.array([5, 5])}, "phase 0: codes out of order"),
         ({"0/alpha": np.array([[5]])}, r"0/alpha: I64 of shape \(1, 1\)"),
-        ({"1/bravo": None}, "1/bravo"),
+        ({"1/bravo": None}, "arrays of 1 phases"),
+        ({"1/bravo": None, "1/more": np.zeros(1)}, "1/bravo"),
+        ({f"{number}/{name}": np.zeros(1) for number in range(2, 6) for name in "abcd"}, "arrays of 6 phases"),
     ],
 )
 def test_arrays_that_are_no_solution_are_refused(change, message, tmp_path):
     path = tmp_path / "x.safetensors"
     arrays = {name: array for name, array in (solution_arrays() | change).items() if array is not None}
-    save_file(arrays, path, METADATA)
+    save_file(arrays, path, {"geo_patrol": json.dumps(METADATA)})
     with pytest.raises(SolvingError, match=message) as caught:
         read_solution(path)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("metadata", "message"),
     [
-        ({"format": "x"}, "format 'x'"),
-        ({"config": None}, "without config"),
-        ({"config": "["}, "Expecting value"),
-        ({"config": "[" * 90_000}, "recursion"),
-        ({"config": "[]"}, "not a solution"),
-        ({"config": '{"a": 1, "b": 2}'}, "not a solution"),
-        ({"config": "x" * 100_001}, "the configuration is too long"),
-        ({"config": CONFIG.replace('"turn_limit": 1', '"turn_limit": {"low": 1, "high": 9}')}, "not a solution"),
-        ({"phases": "9" * 5_000}, "not a solution"),
-        ({"phases": "1000"}, "1000 phases"),
-        ({"certified_gap": "nan"}, "certified gap nan"),
-        ({"certified_gap": "inf"}, "certified gap inf"),
+        (METADATA | {"format": "x"}, "metadata: format must be 'geo_patrol solution 1', got 'x'"),
+        ({"format": "geo_patrol solution 1", "certified_gap": 0.0}, "metadata: config is missing"),
+        (METADATA | {"config": []}, r"metadata: config must be a table, got \[\]"),
+        (METADATA | {"config": {"a": 1}}, "not a solution"),
+        (METADATA | {"config": CONFIG | {"turn_limit": {"low": 1, "high": 9}}}, "not a solution"),
+        (METADATA | {"certified_gap": float("nan")}, "metadata: certified_gap must be a finite number, got nan"),
+        (METADATA | {"certified_gap": -1.0}, "metadata: certified_gap must be at least 0"),
+        (METADATA | {"more": 1}, "metadata: more = 1: there is no such key"),
+        ("[" * 90_000, "recursion limit"),
+        ("x" * 100_001, "its metadata are too long"),
+        ("", "metadata: content"),
     ],
 )
-def test_headers_that_are_of_no_solution_are_refused(change, message, tmp_path):
+def test_metadata_that_are_of_no_solution_are_refused(metadata, message, tmp_path):
     path = tmp_path / "x.safetensors"
-    metadata = {name: text for name, text in (METADATA | change).items() if text is not None}
-    save_file(solution_arrays(), path, metadata)
+    text = metadata if isinstance(metadata, str) else json.dumps(metadata)
+    save_file(solution_arrays(), path, {"geo_patrol": text})
     with pytest.raises(SolvingError, match=message) as caught:
         read_solution(path)
     assert "\n" not in str(caught.value)
@@ -280,7 +281,7 @@ def test_headers_that_are_of_no_solution_are_refused(change, message, tmp_path):
 
 def test_solutions_with_enormous_or_truncated_contents_are_refused_in_bounded_memory(sparse, tmp_path):
     path = tmp_path / "x.safetensors"
-    save_file(solution_arrays(), path, METADATA)
+    save_file(solution_arrays(), path, {"geo_patrol": json.dumps(METADATA)})
     whole = path.read_bytes()
     sparse.write_bytes((50_000_000).to_bytes(8, "little") + b"{")
     os.truncate(sparse, 60_000_000)

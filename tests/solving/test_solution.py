@@ -165,6 +165,8 @@ def test_agents_without_probabilities_are_refused(config):
 def test_a_file_holds_the_solution(duel, tmp_path):
     path = tmp_path / "duel.safetensors"
     write_solution(path, duel)
+    write_solution(tmp_path / "again.safetensors", duel)
+    assert path.read_bytes() == (tmp_path / "again.safetensors").read_bytes()
     same = read_solution(path)
     assert (same.value, same.certified_gap, same.config) == (duel.value, duel.certified_gap, duel.config)
     assert same.num_positions == duel.num_positions
@@ -186,7 +188,7 @@ def test_other_files_are_refused(duel, tmp_path):
     write_solution(path, duel)
     data = bytearray(path.read_bytes())
     path.write_bytes(bytes(data).replace(b"geo_patrol solution 1", b"geo_patrol solution 9"))
-    with pytest.raises(SolvingError, match="format 'geo_patrol solution 9'"):
+    with pytest.raises(SolvingError, match="format must be 'geo_patrol solution 1', got 'geo_patrol solution 9'"):
         read_solution(path)
     path.write_bytes(bytes(data[: len(data) // 2]))
     with pytest.raises(SolvingError, match="not a solution"):

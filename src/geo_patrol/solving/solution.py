@@ -3,8 +3,6 @@
 Files are in the safetensors format: plain numbers behind a header, nothing that could be executed.
 """
 
-import json
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +10,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from geo_patrol.base.errors import ConfigError, SolvingError
+from geo_patrol.base.errors import SolvingError
 from geo_patrol.base.files import atomic_path, read_limited
+from geo_patrol.base.validation import parse_model
 from geo_patrol.config.presets import ConfigSource, Overrides, load_config, read_saved_config
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.state import (
@@ -195,13 +195,23 @@ def solve(config: ConfigSource, limits: Limits | None = None, *, overrides: Over
     return GameSolution(config, tuple(reversed(phases)), largest)
 
 
-FORMAT = "geo_patrol solution 1"
+FORMAT: Literal["geo_patrol solution 1"] = "geo_patrol solution 1"
 MAX_FILE_SIZE = 8_000_000_000
 MAX_HEADER = 4_000_000
 """Bytes: four arrays for each of thousands of phases."""
-_MAX_CONFIG = 100_000
+_MAX_METADATA = 100_000
 _MAX_PAYOFF = 1e12
 _TYPES = {"alpha": "I64", "bravo": "I64", "indices": "I32", "values": "F64"}
+_KEY = "geo_patrol"
+"""Of the metadata, a single one: safetensors writes several in an order that changes from run to run."""
+
+
+class _Metadata(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    format: Literal["geo_patrol solution 1"] = FORMAT
+    config: dict[str, Any]
+    certified_gap: float = Field(ge=0, allow_inf_nan=False)
 
 
 def write_solution(path: str | Path, solution: GameSolution) -> None:
@@ -215,15 +225,10 @@ def write_solution(path: str | Path, solution: GameSolution) -> None:
         positions = phase.positions
         held = (*positions.codes, positions.indices, phase.values)
         arrays |= {f"{number}/{name}": np.ascontiguousarray(array) for name, array in zip(_TYPES, held, strict=True)}
-    metadata = {
-        "format": FORMAT,
-        "config": json.dumps(solution.config.to_dict()),
-        "phases": str(len(solution.phases)),
-        "certified_gap": repr(solution.certified_gap),
-    }
+    metadata = _Metadata(config=solution.config.to_dict(), certified_gap=solution.certified_gap).model_dump_json()
     with atomic_path(path) as temporary:
         mode = temporary.stat().st_mode
-        save_file(arrays, temporary, metadata)
+        save_file(arrays, temporary, {_KEY: metadata})
         temporary.chmod(mode)  # safetensors leaves a file that only its owner can read
 
 
@@ -237,7 +242,7 @@ def read_solution(path: str | Path) -> GameSolution:
         return _open(Path(path))
     except OSError as error:
         raise SolvingError(f"{path}: {error.strerror or error}") from None
-    except (SafetensorError, ConfigError, SolvingError, ValueError, KeyError, RecursionError) as error:
+    except (SafetensorError, ValueError, KeyError, RecursionError) as error:
         reason, *_ = str(error).splitlines() or [type(error).__name__]
         raise SolvingError(f"{path}: not a solution of geo_patrol ({reason})") from None
 
@@ -253,23 +258,19 @@ def _open(path: Path) -> GameSolution:
 
 
 def _read(file: Any) -> GameSolution:
-    metadata = file.metadata() or {}
-    if metadata.get("format") != FORMAT:
-        raise SolvingError(f"format {metadata.get('format')!r}: it must be {FORMAT!r}")
-    if missing := {"config", "phases", "certified_gap"} - set(metadata):
-        raise SolvingError(f"without {', '.join(sorted(missing))}")
-    if len(metadata["config"]) > _MAX_CONFIG:
-        raise SolvingError("the configuration is too long")
-    config = read_saved_config(json.loads(metadata["config"]))
-    count, gap = int(metadata["phases"]), float(metadata["certified_gap"])
-    if not (0 < count <= 2 * (config.turn_limit + 1) and count % 2 == 0 and 0 <= gap < math.inf):
-        raise SolvingError(f"{count} phases, certified gap {gap}")
+    text = (file.metadata() or {}).get(_KEY, "")
+    if len(text) > _MAX_METADATA:
+        raise SolvingError("its metadata are too long")
+    metadata = parse_model(_Metadata, text.encode(), "metadata")
+    config, count = read_saved_config(metadata.config), len(file.keys()) // len(_TYPES)
+    if not 0 < count <= 2 * (config.turn_limit + 1) or count % 2:
+        raise SolvingError(f"arrays of {count} phases")
     phases: list[SolvedPhase] = []
     board = make_board(config)
     for number in range(count):
         phases.append(_read_phase(file, number, board))
         board = next_board(board)
-    return GameSolution(config, tuple(phases), gap)
+    return GameSolution(config, tuple(phases), metadata.certified_gap)
 
 
 def _read_phase(file: Any, number: int, board: Board) -> SolvedPhase:
