@@ -7,7 +7,6 @@ them play each other, ``publish`` writes docs/results/baselines.md.
 import hashlib
 import json
 import os
-import zipfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -21,9 +20,9 @@ from pydantic import BaseModel
 from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
 from geo_patrol.base.errors import PolicyError
-from geo_patrol.base.files import atomic_path
 from geo_patrol.cli.output import Commands
 from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, Job
+from research.downloads import enter, pack
 from research.results import RESULTS, append_line, read_lines
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy and PyTorch are used: docs/train/training.md, Threads
@@ -33,7 +32,7 @@ _OUT = ROOT / "build" / "baselines"
 PUBLISHED = Path(__file__).with_name("baselines.jsonl")
 """The results that the document shows: every run with its curve, command and the hash of its weights."""
 PLOT = DOCS / "pictures" / "exploitability.svg"
-WEIGHTS = "weights.zip"
+WEIGHTS = "geo_patrol-baselines-v0.zip"
 BOUNDS = "bounds.jsonl"
 CROSS_PLAY = "cross-play-{}.json"
 _RESPONSE_SEED = 1_000  # apart from the seeds of runs
@@ -315,7 +314,7 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write tables and plot of the results into docs, the results beside this file, and the weights to weights.zip.
+    """Write tables and plot of the results into docs, the results beside this file, and the weights into a download.
 
     What is published of configurations and budgets without results in the folder stays.
     """
@@ -329,6 +328,7 @@ def publish(out: Out = _OUT) -> None:
             f"{DOCUMENT.name} has no section for the results of {', '.join(missing)}", param_hint="--out"
         )
     pack_weights(runs, out)
+    enter(out / WEIGHTS)
     blocks = {}
     for section, chosen in sections.items():
         block = tables(chosen, read_lines(out / BOUNDS, Bound))
@@ -345,26 +345,21 @@ def publish(out: Out = _OUT) -> None:
 
 
 def pack_weights(runs: Sequence[Run], out: Path) -> None:
-    """Write the weights of all runs, averaged ones too, to an archive with a file for ``sha256sum --check``.
+    """Write the weights of all runs, averaged ones too, into a download with a file for ``sha256sum --check``.
 
     Raises:
         PolicyError: a file is not that of its run.
     """
-    hashes = {}
-    with atomic_path(out / WEIGHTS) as partial, zipfile.ZipFile(partial, "w") as archive:
-
-        def add(name: str, content: bytes) -> None:
-            archive.writestr(zipfile.ZipInfo(name), content)  # without the time: the same weights are the same bytes
-
-        for found in runs:
-            last = out / found.file
-            for file in sorted(last.parent.glob(f"{last.stem}*{last.suffix}")):
-                name, content = file.relative_to(out).as_posix(), file.read_bytes()
-                hashes[name] = hashlib.sha256(content).hexdigest()
-                add(name, content)
-            if hashes.get(found.file) != found.sha256:
-                raise PolicyError(f"{last}: these are not the weights of its run, whose SHA-256 is {found.sha256}")
-        add("SHA256SUMS", "".join(f"{digest}  {name}\n" for name, digest in hashes.items()).encode())
+    contents, hashes = {}, {}
+    for found in runs:
+        last = out / found.file
+        for file in sorted(last.parent.glob(f"{last.stem}*{last.suffix}")):
+            name, content = file.relative_to(out).as_posix(), file.read_bytes()
+            contents[name], hashes[name] = content, hashlib.sha256(content).hexdigest()
+        if hashes.get(found.file) != found.sha256:
+            raise PolicyError(f"{last}: these are not the weights of its run, whose SHA-256 is {found.sha256}")
+    sums = "".join(f"{digest}  {name}\n" for name, digest in hashes.items()).encode()
+    pack(out / WEIGHTS, contents | {"SHA256SUMS": sums})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ policies that learn from the games. A replay holds seeds and orders, so a thousa
 """
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from geo_patrol import play_match
 from geo_patrol.cli.output import Commands
 from geo_patrol.replays.datasets import ReplayDataset
+from research.downloads import enter, pack
 
 DOCUMENT = DOCS / "results" / "experiments.md"
 PUBLISHED = Path(__file__).with_name("offline_data.json")
@@ -110,20 +110,20 @@ def run(
     references = [record(agent, games, seed, folder) for agent in BEHAVIORS]
     scores = json.dumps([reference.model_dump() for reference in references], indent=1) + "\n"
     (folder / _SCORES).write_text(scores, encoding="utf-8")
-    with zipfile.ZipFile(out / f"{NAME}.zip", "w") as packed:
-        for file in sorted(folder.iterdir()):
-            packed.write(file, f"{NAME}/{file.name}")
+    packed = out / f"{NAME}.zip"
+    pack(packed, {file.name: file.read_bytes() for file in sorted(folder.iterdir())})
     print(table(references))
-    print(f"{packed.filename}: {(out / f'{NAME}.zip').stat().st_size / 1e6:.1f} MB")
+    print(f"{packed}: {packed.stat().st_size / 1e6:.1f} MB")
 
 
 @app.command()
 def publish(out: Out = _OUT) -> None:
-    """Write the reference scores into docs/results/experiments.md."""
+    """Write the reference scores into docs/results/experiments.md, and enter the data set into the list of downloads."""
     scores = (out / NAME / _SCORES).read_text(encoding="utf-8")
     references = [Reference(**reference) for reference in json.loads(scores)]
     DOCUMENT.write_text(with_blocks(DOCUMENT, {"offline data": table(references)}), encoding="utf-8")
     PUBLISHED.write_text(scores, encoding="utf-8")
+    enter(out / f"{NAME}.zip")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from geo_patrol import GeoPatrolError
-from research import baseline_methods, baselines
+from research import baseline_methods, baselines, downloads
 from research.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
 from research.baselines import (
     WEIGHTS,
@@ -160,6 +160,8 @@ def published(tmp_path, monkeypatch):
         append_line(results, make_run(steps=steps, file="old"))
     monkeypatch.setattr(baselines, "DOCUMENT", document)
     monkeypatch.setattr(baselines, "PUBLISHED", results)
+    (tmp_path / "downloads.json").write_text("{}")
+    monkeypatch.setattr(downloads, "DOWNLOADS", tmp_path / "downloads.json")
     folder = tmp_path / "out" / "case1-mmd"
     folder.mkdir(parents=True)
     for name in ("policy.safetensors", "policy-average.safetensors", "checkpoint.pt"):
@@ -187,10 +189,17 @@ def test_weights_are_packed_with_their_hashes(published):
         packed.append((out / WEIGHTS).read_bytes())
     assert packed[0] == packed[1]
     with zipfile.ZipFile(out / WEIGHTS) as archive:
-        lines = archive.read("SHA256SUMS").decode().splitlines()
-        hashes = {name: sha256(archive.read(name)).hexdigest() for name in archive.namelist()[:-1]}
-    assert lines == [f"{digest}  {name}" for name, digest in hashes.items()]
+        archive.extractall(published)
+    folder = published / "geo_patrol-baselines-v0"
+    hashes = {
+        path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.glob("*/*"))
+    }
     assert list(hashes) == ["case1-mmd/policy-average.safetensors", "case1-mmd/policy.safetensors"]
+    sums = (folder / "SHA256SUMS").read_text().splitlines()
+    assert sums == [f"{digest}  {name}" for name, digest in hashes.items()]
+    listed = json.loads((published / "downloads.json").read_text())
+    assert listed[folder.name]["sha256"] == sha256(packed[0]).hexdigest()
 
 
 def test_weights_of_another_run_are_not_published(published):

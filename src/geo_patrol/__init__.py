@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from geo_patrol.adapters.sb3 import make_sb3_vec as make_sb3_vec
     from geo_patrol.agents import Agent, agent_names, make_agent
     from geo_patrol.agents.playing import play_out
+    from geo_patrol.base.downloads import download
     from geo_patrol.base.errors import (
         AgentError,
         ConfigError,
@@ -80,6 +81,7 @@ __all__ = [
     "Tournament",
     "__version__",
     "agent_names",
+    "download",
     "environment_id",
     "exploit",
     "load_config",
@@ -116,6 +118,7 @@ _MODULES = {
         "play_tournament",
     ),
     "geo_patrol.studies": ("Study", "play_study", "play_sweep", "read_study"),
+    "geo_patrol.base.downloads": ("download",),
     "geo_patrol.base.errors": (
         "AgentError",
         "ConfigError",

@@ -25,6 +25,9 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 
+from geo_patrol.base.errors import GeoPatrolError
+from geo_patrol.base.files import user_cache_folder
+
 _PACKAGE = Path(__file__).parents[1]
 _PREFIX = "geo_patrol-kernels-"  # a cache folder chosen by the user may hold those of other packages
 _COMPILED = [
@@ -51,11 +54,6 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _user_cache() -> Path:
-    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "geo_patrol"
-
-
 def _cache_bases() -> Iterator[Path]:
     """List the folders that may hold compiled code, the best first."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
@@ -64,8 +62,8 @@ def _cache_bases() -> Iterator[Path]:
         return
     yield _PACKAGE / "__pycache__"
     try:
-        yield _user_cache()
-    except RuntimeError:  # a user without a home
+        yield user_cache_folder()
+    except GeoPatrolError:  # a user without a home
         return
 
 

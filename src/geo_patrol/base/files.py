@@ -39,6 +39,16 @@ def expand_user(path: str | Path) -> str:
     return expanded
 
 
+def user_cache_folder() -> Path:
+    """Return the folder for what this user's programs can make or get again.
+
+    Raises:
+        GeoPatrolError: no home directory is known.
+    """
+    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or expand_user("~/.cache")
+    return Path(base) / "geo_patrol"
+
+
 def without_mark(data: bytes) -> bytes:
     """Return a text in UTF-8 without the byte order mark that editors on Windows put in front."""
     return data.removeprefix(codecs.BOM_UTF8)
