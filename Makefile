@@ -194,7 +194,7 @@ test-dependencies:  ## run the tests with the lowest or the newest versions of a
 release-check: $(VENV)/dev  ## check that a version can be released, and build it: TAG=v0.1.0
 	$(RUN) pip install --quiet --disable-pip-version-check twine
 	$(RUN) scripts.check_release $(TAG)
-	$(RUN) scripts.test_wheel
+	$(RUN) scripts.test_wheel dist/*.whl
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) build dist .*_cache .hypothesis

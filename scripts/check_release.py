@@ -39,7 +39,7 @@ NOT_DISTRIBUTED = re.compile(r"__pycache__|\.pyc$|\.nb[ci]$|\.venv|\.env$|/runs/
 
 
 def check_version(tag: str) -> list[str]:
-    """Return what is wrong with the version in the tag, the changelog and the citation."""
+    """Return what is wrong with the version in the tag, the changelog, the citation and the recipe."""
     faults = []
     if tag != f"v{__version__}":
         faults.append(f"the tag is {tag}, the package's version {__version__} (src/geo_patrol/base/versions.py)")
@@ -52,6 +52,8 @@ def check_version(tag: str) -> list[str]:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     if f"\nversion: {__version__}\n" not in citation:
         faults.append(f"CITATION.cff has to say 'version: {__version__}'")
+    if f'\n  version: "{__version__}"\n' not in (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"):
+        faults.append(f"conda/recipe.yaml has to say 'version: \"{__version__}\"'")
     return faults
 
 

@@ -1,5 +1,6 @@
-"""Build the wheel, install it with its dependencies into a clean environment, and use it there."""
+"""Install a wheel with its dependencies into a clean environment, and use it there; without an argument, build it first."""
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -24,18 +25,22 @@ print(geo_patrol.__file__)
 
 def main() -> None:
     """Test the wheel in a temporary folder; raise CalledProcessError if a step fails."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheel", nargs="?", type=Path)
+    wheel = parser.parse_args().wheel
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True)
-        (wheel,) = folder.glob("*.whl")
+        if wheel is None:
+            subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True)
+            (wheel,) = folder.glob("*.whl")
         environment = folder / "environment"
         venv.create(environment, with_pip=True)
         scripts = environment / ("Scripts" if sys.platform == "win32" else "bin")
         python = scripts / "python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", wheel.resolve()], check=True)
         result = subprocess.run([python, "-c", USE], cwd=folder, check=True, capture_output=True, text=True)
         command = scripts / "geo-patrol"
-        match = ["match", "random", "idle", "--games", "20", "--seed", "1", "--save", "games.jsonl.zst"]
+        match = ["match", "scripted", "random", "--games", "20", "--seed", "7", "--show", "--save", "games.jsonl.zst"]
         subprocess.run([command, *match], cwd=folder, check=True)
         subprocess.run([command, "replay", "games.jsonl.zst", "--html", "games.html"], cwd=folder, check=True)
         if not Path(result.stdout.strip()).resolve().is_relative_to(environment.resolve()):

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -28,6 +29,14 @@ env.step(env.sample_actions())
 gymnasium.make("GeoPatrol/SpaceshipCommander-v0", mission="courier").reset()
 print(json.dumps([geo_patrol.__file__, geo_patrol.preset_names(), sorted(gymnasium.registry), str(env.game())]))
 """
+
+
+def test_the_recipe_for_conda_has_the_requirements_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [requirement.partition(";")[0].replace(">=", " >=") for requirement in project["dependencies"]]
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = re.search(r"\n  run:\n    - python >=.*\n((?:    - .*\n)+)", recipe)[1]
+    assert re.findall(r"- ([^#\n]+?) *(?:#.*)?\n", run) == needed
 
 
 @pytest.fixture(scope="module")

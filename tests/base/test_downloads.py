@@ -146,9 +146,10 @@ def test_another_process_may_be_faster(release, monkeypatch):
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
-def test_unknown_names():
-    with pytest.raises(GeoPatrolError, match="there is no download 'geo_patrol-scripted'; did you mean"):
-        download("geo_patrol-scripted")
+def test_unknown_names(release):
+    message = "there is no download 'samples'; did you mean 'sample-v0'? There are: sample-v0."
+    with pytest.raises(GeoPatrolError, match=re.escape(message)):
+        download("samples")
 
 
 def test_a_file_is_entered_by_its_name(release, tmp_path, monkeypatch):

@@ -66,8 +66,8 @@ def download(name: str) -> Path:
     """
     found = downloads().get(name)
     if found is None:
-        known = ", ".join(downloads())
-        raise GeoPatrolError(f"there is no download {name!r}{suggest(name, downloads())}; there are: {known}")
+        hint = suggest(name, downloads()) or "."
+        raise GeoPatrolError(f"there is no download {name!r}{hint} There are: {', '.join(downloads())}.")
     folder = user_cache_folder() / "downloads" / f"{name}-{found.sha256[:16]}"
     if not folder.is_dir():
         content = _read(found)
