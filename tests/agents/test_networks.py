@@ -7,6 +7,7 @@ import pytest
 
 from geo_patrol import AgentError, PolicyError, make_agent, make_vec, play_match
 from geo_patrol.agents.networks import NetworkAgent
+from geo_patrol.agents.protocol import CorrelatedAgent
 from geo_patrol.agents.registry import is_user_defined
 from geo_patrol.evaluation.figures import short_names
 
@@ -145,3 +146,55 @@ def test_probabilities_of_orders(greedy):
     expected[0, 2, [0, 1, 3, 20]] = [0, 0, 0, 1] if greedy else [0.1, 0.2, 0.3, 0.4]
     expected[2, 10, [0, 27]] = [1, 0] if greedy else 0.5
     np.testing.assert_allclose(probabilities, expected, atol=1e-7)
+
+
+class Mixture:
+    """A network of two components: in the first, satellites move prograde, in the second retrograde."""
+
+    input_names = ("tokens",)
+
+    def __init__(self, shape=(2,), components=2):
+        self.logits = np.full((components, 11, 28), -50, np.float32)
+        for component in range(components):
+            self.logits[component, :, 1 + component % 2] = 0
+        self.of_components = np.resize(np.log([0.25, 0.75]).astype(np.float32), shape)
+
+    def __call__(self, inputs):
+        rows = len(inputs["tokens"])
+        outputs = self.logits, self.of_components
+        return tuple(np.broadcast_to(array, (rows, *array.shape)) for array in outputs)
+
+
+def test_all_satellites_follow_the_component_that_is_drawn():
+    masks = np.zeros((20_000, 11, 28), np.int8)
+    masks[:, :3, :5] = masks[:, 3:, 0] = 1
+    orders = act(Mixture(), masks=masks)[:, :3]
+    assert (orders == orders[:, :1]).all()
+    assert np.mean(orders == 2) == pytest.approx(0.75, abs=0.02)
+    assert (act(Mixture(), greedy=True, masks=masks)[:, :3] == 2).all()
+    agent = NetworkAgent("net", Mixture())
+    assert isinstance(agent, CorrelatedAgent)
+    weights, by_component = agent.component_probabilities(np.zeros((1, 249), np.int16), masks[:1])
+    np.testing.assert_allclose(weights, [[0.25, 0.75]], atol=1e-6)
+    np.testing.assert_allclose(by_component[0, :, 0, 1:3], np.eye(2), atol=1e-6)
+    found = agent.order_probabilities(np.zeros((1, 249), np.int16), masks[:1])
+    np.testing.assert_allclose(found[0, :3, 1:3], [[0.25, 0.75]] * 3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (
+            Mixture(shape=(3,)),
+            "the logits of its components are float32 of shape (3, 3): give floating-point numbers of sha",
+        ),
+        (Mixture(shape=(17,), components=17), "it must have 1 to 16 components, got 17"),
+    ],
+)
+def test_logits_of_components_that_are_wrong(network, message):
+    with pytest.raises(AgentError, match=re.escape(f"agent 'net': {message}")):
+        act(network)
+    unknown = Mixture()
+    unknown.of_components[0] = np.nan
+    with pytest.raises(AgentError, match="the logits of its components are NaN or infinite"):
+        act(unknown)

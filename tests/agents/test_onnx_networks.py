@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from geo_patrol import AgentError, make_agent, play_match
+from geo_patrol import AgentError, Games, make_agent, play_match
 from geo_patrol.agents import networks
 from geo_patrol.agents.isolation.agent import make_match_agent
+from tests.agents.test_networks import Mixture
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -60,6 +61,41 @@ def test_a_file_plays_the_same_in_this_process_and_in_one_of_its_own(save):
     agent.close()
     np.testing.assert_array_equal(here.games, there.games)
     assert play_match(f"{name},greedy", "idle", config="case1", games=2, seed=3).agents[0] == f"{name},greedy"
+
+
+def mixing_model(outputs):
+    """Return a network of two components whose logits do not depend on the observation, and those of the components."""
+    mixture = Mixture()
+    constants = [
+        onnx.numpy_helper.from_array(mixture.logits[None], "constant"),
+        onnx.numpy_helper.from_array(mixture.of_components[None], "constant_of_components"),
+        onnx.numpy_helper.from_array(np.array([[0.0]], np.float32), "zero"),
+        onnx.numpy_helper.from_array(np.array([-1]), "last"),
+        onnx.numpy_helper.from_array(np.array([-1, 1, 1, 1]), "axes"),
+    ]
+    nodes = [
+        onnx.helper.make_node("ReduceMax", ["onehot", "last"], ["column"]),
+        onnx.helper.make_node("Mul", ["column", "zero"], ["nothing"]),
+        onnx.helper.make_node("Reshape", ["nothing", "axes"], ["more_nothing"]),
+        onnx.helper.make_node("Add", ["constant", "more_nothing"], ["logits"]),
+        onnx.helper.make_node("Add", ["constant_of_components", "nothing"], ["of_components"]),
+    ]
+    graph = onnx.helper.make_graph(nodes, "net", [ONEHOT], outputs, constants)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=10)
+
+
+def test_a_network_of_components(save):
+    logits, of_components = value("logits", FLOAT, "n", 2, 11, 28), value("of_components", FLOAT, "n", 2)
+    agent = make_agent(save(mixing_model([logits, of_components])))
+    batch = Games("geo_patrol", 5, seed=0)
+    seen, masks = batch.observe("onehot")[:, 0], batch.action_masks()[:, 0]
+    np.testing.assert_allclose(agent.component_probabilities(seen, masks)[0], [[0.25, 0.75]] * 5, atol=1e-6)
+    orders = agent.act(seen, masks, np.random.default_rng(0))[:, 1:]
+    assert (orders == orders[:, :1]).all()
+    with pytest.raises(
+        AgentError, match=r"has shape \(n, 2, 11, 28\): the second one must be the logits of the components"
+    ):
+        make_agent(save(mixing_model([logits])))
 
 
 @pytest.mark.parametrize("kind", [INT64, INT16, FLOAT])

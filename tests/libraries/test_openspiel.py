@@ -9,8 +9,9 @@ from open_spiel.python import policy
 from open_spiel.python.algorithms import exploitability, external_sampling_mccfr, ismcts, mcts
 
 from geo_patrol import ConfigError, Game, load_config, make_agent, preset_names
-from geo_patrol.adapters.openspiel import NUM_SAMPLES, read_joint_orders
+from geo_patrol.adapters.openspiel import NUM_SAMPLES, AgentPolicy, read_joint_orders
 from geo_patrol.agents import SolvedAgent
+from geo_patrol.agents.policy import PolicyAgent, Widths, initial_weights, shapes
 from geo_patrol.engine.state import ORDERS
 from geo_patrol.evaluation import ExactBoard
 from geo_patrol.solving import REWARDS, solve
@@ -161,6 +162,51 @@ def test_exploitability_is_ours(short, reward):
         theirs = exploitability.exploitability(game, policy.UniformRandomPolicy(game))
         assert theirs == pytest.approx(ours, abs=1e-9)
     assert ours > 0.5
+
+
+@pytest.fixture
+def mixed():
+    """Return an agent whose joint orders are a mixture of three clearly different products over satellites."""
+    weights = initial_weights(shapes(Widths(components=3)), np.random.default_rng(1))
+    for name in ("component", "simple", "attack", "query", "mixing"):
+        weights[name] *= 5
+    return PolicyAgent(weights)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("name", ["policy:base", "mixed"])
+def test_agents_are_policies_as_exploitable_as_we_say(short, reward, name, mixed):
+    """In the turn-based game, orders given those before them; both sides of the best response check every joint order."""
+    agent = mixed if name == "mixed" else make_agent(name)
+    game = load(TURN_BASED, short, reward=reward)
+    theirs = exploitability.exploitability(game, AgentPolicy(game, agent))
+    ours = ExactBoard(load_config(short)).exploitability(agent)[reward].mean
+    assert theirs == pytest.approx(abs(ours), rel=1e-6, abs=1e-6)  # in single precision
+
+
+def test_joint_orders_of_a_policy_are_those_of_its_satellites_in_turn(mixed):
+    at_once, in_turn = load(SIMULTANEOUS, "skirmish"), load(TURN_BASED, "skirmish")
+    both, one = AgentPolicy(at_once, mixed), AgentPolicy(in_turn, mixed)
+    state, checked = in_turn.new_initial_state(), 0
+    joint = both.action_probabilities(at_once.new_initial_state(), 0)
+    assert sum(joint.values()) == pytest.approx(1)
+    with pytest.raises(ValueError, match="player_id must be 0 or 1 where both choose at once, got -2"):
+        both.action_probabilities(at_once.new_initial_state())
+    for action, expected in joint.items():
+        child, likely = state.clone(), 1.0
+        while child.current_player() == 0:
+            code = read_joint_orders(action, 3)[len(child.pending(0))]
+            likely *= one.action_probabilities(child)[code]
+            child.apply_action(code)
+        assert likely == pytest.approx(expected, abs=1e-9)
+        checked += 1
+    assert checked > 50
+
+
+@pytest.mark.parametrize("name", ["scripted", "search:1ms", "mixed"])
+def test_agents_without_probabilities_are_no_policies(name):
+    with pytest.raises(ValueError, match="does not give the probabilities of its orders"):
+        AgentPolicy(load(TURN_BASED, "duel"), name)
 
 
 class Equilibrium(policy.Policy):

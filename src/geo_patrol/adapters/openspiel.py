@@ -8,6 +8,8 @@ Importing this module registers two games:
 
 The chance of an engagement is one explicit chance node, whose outcomes are the positions after the drift. They are exact
 where the fleets are small; in large ones an engagement has up to millions of results, and they are sampled.
+
+``AgentPolicy`` is an agent of this package as a policy of OpenSpiel in either game.
 """
 
 import functools
@@ -16,6 +18,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from geo_patrol.agents.protocol import Agent, ProbabilisticAgent, mixture_of
+from geo_patrol.agents.registry import as_agent
 from geo_patrol.base.errors import ConfigError, optional_import
 from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import load_config
@@ -30,6 +34,7 @@ from geo_patrol.game.position import FLEET_FIELDS
 
 with optional_import("openspiel"):
     import pyspiel
+    from open_spiel.python import policy
 
 EXACT_SATELLITES: Final = 10
 """Chance is exact by default where both sides together have at most so many satellites."""
@@ -519,6 +524,55 @@ class Observer:
         if self._sees_own_orders:
             parts.append("ordered " + " ".join(map(str, state.pending(player))))
         return "; ".join(parts)
+
+
+class AgentPolicy(policy.Policy):
+    """An agent as a policy of OpenSpiel, for either game.
+
+    In the turn-based game, its satellites choose one after the other: each given the orders of those before it, where they
+    depend on each other.
+
+    Args:
+        game: one of the two games.
+        agent: its name, see ``make_agent``, or itself: one that gives the probabilities of its orders (``order_probabilities``).
+
+    Raises:
+        ValueError: the agent does not give probabilities, as one that searches or remembers.
+    """
+
+    def __init__(self, game: _GeoPatrol, agent: str | Agent) -> None:
+        super().__init__(game, list(range(NUM_SIDES)))
+        made = as_agent(agent, "agent")
+        if not isinstance(made, ProbabilisticAgent):
+            raise ValueError(f"agent {made.name!r} does not give the probabilities of its orders (order_probabilities)")
+        self._agent, self._positions = made, game.positions
+        self._mixture = functools.lru_cache(_CACHE)(self._compute_mixture)
+
+    def _compute_mixture(self, position: bytes, player: int) -> tuple[NDArray[np.floating[Any]], ...]:
+        """Return the probabilities of components, (k,), and of the orders of each satellite by each, (k, 11, 28)."""
+        games = self._positions.read([position])
+        seen, masks = games.observe(self._agent.observation)[:, player], games.action_masks()[:, player]
+        weights, orders = mixture_of(self._agent, seen, masks)
+        return weights[0], orders[0]
+
+    def action_probabilities(self, state: _State, player_id: int | None = None) -> dict[int, float]:
+        """Return the probabilities of the legal actions of a player; by default of the one that is to choose."""
+        player = state.current_player() if player_id is None else player_id
+        if not 0 <= player < NUM_SIDES:
+            raise ValueError(f"player_id must be 0 or 1 where both choose at once, got {player}")
+        weights, orders = self._mixture(state.position, player)
+        legal = state.legal_actions(player)
+        if isinstance(state, TurnBasedState):
+            given = list(state.pending(player))
+            likely = weights * orders[:, range(len(given)), given].prod(axis=1)
+            if likely.sum() == 0:  # it never gives these orders
+                likely = weights
+            chosen = likely / likely.sum() @ orders[:, len(given)]
+            return {action: float(chosen[action]) for action in legal}
+        fleet = self._positions.fleets[player]
+        codes = np.array([read_joint_orders(action, fleet) for action in legal])
+        joint = weights @ orders[:, range(fleet), codes].prod(axis=2)
+        return dict(zip(legal, joint.tolist(), strict=True))
 
 
 pyspiel.register_game(SIMULTANEOUS, SimultaneousGeoPatrol)

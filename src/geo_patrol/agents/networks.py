@@ -17,7 +17,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from geo_patrol.agents.basic import StatelessAgent
 from geo_patrol.agents.loading import NotFoundError, find_attribute, import_file, release_with, split_location
-from geo_patrol.agents.policy import GREEDY, choose_orders, order_probabilities
+from geo_patrol.agents.policy import (
+    GREEDY,
+    MAX_COMPONENTS,
+    Scores,
+    choose_orders,
+    component_probabilities,
+    draw_components,
+)
 from geo_patrol.agents.protocol import describe_error
 from geo_patrol.agents.published import PublishedAgent
 from geo_patrol.agents.satellites import satellite_observations
@@ -36,6 +43,10 @@ LOGIT_SHAPES = ((SATELLITES * ORDERS,), (SATELLITES, ORDERS))
 """The shapes that a network's logits of one observation may have."""
 SHAPES_OF_LOGITS = " or ".join(str(("n", *shape)).replace("'", "") for shape in LOGIT_SHAPES)
 """The same for messages."""
+NUM_MIXTURE_AXES = 4
+"""Of the logits of a network that mixes components, (n, k, 11, 28)."""
+Output = NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]
+"""What a network returns: logits, or those of each component, (n, k, 11, 28), with the logits of the components, (n, k)."""
 
 
 class Network(Protocol):
@@ -44,8 +55,12 @@ class Network(Protocol):
     input_names: tuple[str, ...]
     """"onehot" or "tokens", the encoding that it reads, and perhaps "action_mask"."""
 
-    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        """Return the logits, (n, 308) or (n, 11, 28), of a batch of inputs, which has those of ``input_names``."""
+    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> Output:
+        """Return the logits of a batch of inputs, which has those of ``input_names``.
+
+        They are (n, 308) or (n, 11, 28); or of each of k components, (n, k, 11, 28), and with them those of the components,
+        (n, k).
+        """
         ...
 
 
@@ -77,8 +92,8 @@ class NetworkAgent(StatelessAgent):
         Raises:
             AgentError: the logits have another shape or type, or are not finite.
         """
-        has_choice, logits = self._score_orders(observations, action_masks)
-        return choose_orders(has_choice, logits, None if self._greedy else generator)
+        scores, rng = self._score_orders(observations, action_masks), None if self._greedy else generator
+        return choose_orders(scores.has_choice, draw_components(scores, rng), rng)
 
     def order_probabilities(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8]
@@ -88,36 +103,63 @@ class NetworkAgent(StatelessAgent):
         Raises:
             AgentError: the logits have another shape or type, or are not finite.
         """
-        has_choice, logits = self._score_orders(observations, action_masks)
-        return order_probabilities(has_choice, logits, greedy=self._greedy)
+        weights, orders = self.component_probabilities(observations, action_masks)
+        every: NDArray[np.float64] = np.einsum("nk,nkso->nso", weights, orders)
+        return every
 
-    def _score_orders(
+    def component_probabilities(
         self, observations: NDArray[Any], action_masks: NDArray[np.int8]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]:
-        """Return which satellites have a choice, (n, 11), and their logits, (choices, 28), -inf of illegal orders."""
+    ) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+        """Return the probabilities of the components, (n, k), and of each satellite's orders by each, (n, k, 11, 28).
+
+        Raises:
+            AgentError: the logits have another shape or type, or are not finite.
+        """
+        return component_probabilities(self._score_orders(observations, action_masks), greedy=self._greedy)
+
+    def _score_orders(self, observations: NDArray[Any], action_masks: NDArray[np.int8]) -> Scores:
+        """Return the logits of the satellites that have a choice, -inf of illegal orders, and those of the components."""
         masks = check_masks(action_masks)
         inputs = {self.observation: observations, ACTION_MASK: masks}
-        logits = self._network({name: inputs[name] for name in self._network.input_names})
+        output = self._network({name: inputs[name] for name in self._network.input_names})
+        logits, component_logits = self._check_logits(output, len(masks))
         legal = masks.astype(np.bool_)
         has_choice = legal.sum(axis=2) > 1
-        scores = np.where(legal[has_choice], self._check_logits(logits, len(masks))[has_choice], -np.inf)
-        is_finite = np.isfinite(scores.max(axis=1))  # NaN is the maximum wherever it occurs
+        scores = np.where(legal[has_choice][:, None], logits.swapaxes(1, 2)[has_choice], -np.inf)
+        is_finite = np.isfinite(scores.max(axis=2)).all(axis=1)  # NaN is the maximum wherever it occurs
         if not is_finite.all():
             count = f"{len(is_finite) - is_finite.sum():,} of {len(is_finite):,}"
             raise AgentError(
                 f"agent {self.name!r}: its logits of legal orders are NaN or infinite for {count} satellites"
             )
-        return has_choice, scores
+        return Scores(has_choice, scores, component_logits)
 
-    def _check_logits(self, logits: Any, num_rows: int) -> NDArray[np.floating[Any]]:
-        """Return logits as an array, (n, 11, 28)."""
-        array = np.asarray(logits)
-        if array.dtype.kind != "f" or array.shape not in {(num_rows, *shape) for shape in LOGIT_SHAPES}:
+    def _check_logits(self, output: Any, num_rows: int) -> tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]:
+        """Return logits as an array, (n, k, 11, 28), and those of the components, (n, k)."""
+        first, second = output if isinstance(output, tuple) else (output, np.zeros((num_rows, 1), np.float32))
+        array, of_components = np.asarray(first), np.asarray(second)
+        is_mixture = isinstance(output, tuple) and array.ndim == NUM_MIXTURE_AXES
+        shapes = (
+            {(num_rows, *array.shape[1:2], *LOGIT_SHAPES[1])} if is_mixture else {(num_rows, *s) for s in LOGIT_SHAPES}
+        )
+        if array.dtype.kind != "f" or array.shape not in shapes:
             raise AgentError(
                 f"agent {self.name!r}: its logits are {array.dtype} of shape {array.shape} for {num_rows} observations: "
                 f"give floating-point numbers of shape {SHAPES_OF_LOGITS}"
             )
-        return array.reshape(num_rows, SATELLITES, ORDERS)
+        if not is_mixture:
+            return array.reshape(num_rows, 1, SATELLITES, ORDERS), of_components
+        components = array.shape[1]
+        if not 1 <= components <= MAX_COMPONENTS:
+            raise AgentError(f"agent {self.name!r}: it must have 1 to {MAX_COMPONENTS} components, got {components}")
+        if of_components.dtype.kind != "f" or of_components.shape != (num_rows, components):
+            raise AgentError(
+                f"agent {self.name!r}: the logits of its components are {of_components.dtype} of shape "
+                f"{of_components.shape}: give floating-point numbers of shape ({num_rows}, {components})"
+            )
+        if not np.isfinite(of_components).all():
+            raise AgentError(f"agent {self.name!r}: the logits of its components are NaN or infinite")
+        return array, of_components
 
 
 def _find_encoding(input_names: Sequence[str]) -> Encoding:
@@ -165,7 +207,7 @@ _SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
 
 
 class OnnxNetwork:
-    """A network from an ONNX file; its first output is the logits.
+    """A network from an ONNX file; its first output is the logits, the second one those of its components if it has some.
 
     Raises:
         MissingPackageError: ONNX Runtime is not installed.
@@ -193,13 +235,13 @@ class OnnxNetwork:
         inputs = self._session.get_inputs()
         self.input_names = tuple(node.name for node in inputs)
         self._dtypes = {node.name: _check_input(node) for node in inputs if node.name in _TYPES}
-        self._output_name = _check_output(self._session.get_outputs())
+        self._output_names = _check_outputs(self._session.get_outputs())
 
-    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> Output:
         """Return the logits of a batch of inputs."""
         converted = {name: array.astype(self._dtypes[name], copy=False) for name, array in inputs.items()}
-        logits: NDArray[Any] = self._session.run([self._output_name], converted)[0]
-        return logits
+        logits, *of_components = self._session.run(self._output_names, converted)
+        return (logits, *of_components) if of_components else logits
 
 
 def _read_network(path: str | Path) -> bytes:
@@ -255,19 +297,27 @@ def _check_input(node: Any) -> DTypeLike:
     return types[node.type]
 
 
-def _check_output(outputs: Any) -> str:
-    """Return the name of the first output.
+def _check_outputs(outputs: Any) -> list[str]:
+    """Return the names of the logits and, of a network that mixes components, of theirs: the first two outputs.
 
     Raises:
-        PolicyError: there is none, or it cannot be the logits.
+        PolicyError: there is none, or they cannot be logits.
     """
     if not outputs:
         raise PolicyError(f"it has no output: the first one must be the logits, {SHAPES_OF_LOGITS}")
     node = outputs[0]
-    if not node.type.startswith("tensor(") or not any(_may_be(node.shape, shape) for shape in LOGIT_SHAPES):
+    is_mixture = len(node.shape) == NUM_MIXTURE_AXES and _may_be([*node.shape[:1], *node.shape[2:]], LOGIT_SHAPES[1])
+    is_logits = is_mixture or any(_may_be(node.shape, shape) for shape in LOGIT_SHAPES)
+    if not node.type.startswith("tensor(") or not is_logits:
         shape = f"a {node.type} of shape {_show_shape(node.shape)}"
         raise PolicyError(f"its first output, {show(node.name)}, is {shape}: it must be the logits, {SHAPES_OF_LOGITS}")
-    return str(node.name)
+    if not is_mixture:
+        return [str(node.name)]
+    if len(outputs) == 1:
+        raise PolicyError(
+            f"its first output has shape {_show_shape(node.shape)}: the second one must be the logits of the components, (n, k)"
+        )
+    return [str(each.name) for each in outputs[:2]]
 
 
 def _may_be(declared: list[Any], shape: tuple[int, ...]) -> bool:
@@ -285,7 +335,9 @@ SCRIPT_SUFFIX = ".pt"
 
 
 class TorchNetwork:
-    """A PyTorch module, or any function of tensors, on the processor; its first output is the logits.
+    """A PyTorch module, or any function of tensors, on the processor.
+
+    Its first output is the logits, the second one those of its components if the first has four axes.
 
     Its inputs are the parameters of ``forward``, by their names: "onehot" is float32, "tokens" int64, "action_mask" bool.
 
@@ -307,7 +359,7 @@ class TorchNetwork:
         self._forward = forward.eval() if isinstance(forward, torch.nn.Module) else forward
         self.input_names = _parameter_names(forward)
 
-    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> Output:
         """Return the logits of a batch of inputs.
 
         Raises:
@@ -317,7 +369,14 @@ class TorchNetwork:
         tensors = {name: torch.as_tensor(array).to(self._dtypes[name]) for name, array in inputs.items()}
         with torch.inference_mode():
             output = self._forward(**tensors)
-        return _first_tensor(torch, output)
+        logits = _first_tensor(torch, output)
+        if logits.ndim != NUM_MIXTURE_AXES:
+            return logits
+        if not isinstance(output, tuple | list) or len(output) == 1:
+            raise PolicyError(
+                f"its logits have shape {logits.shape}: the next output must be those of the components, (n, k)"
+            )
+        return logits, _first_tensor(torch, output[1:])
 
 
 def load_torch_network(source: str) -> TorchNetwork:

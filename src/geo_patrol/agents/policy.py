@@ -458,9 +458,9 @@ class Scores(NamedTuple):
 
     has_choice: NDArray[np.bool_]
     """(n, 11), which satellites have a choice."""
-    logits: Floats
+    logits: NDArray[np.floating[Any]]
     """(choices, k, 28), those of these satellites, in their order, by each component; -inf where an order is illegal."""
-    component_logits: Floats
+    component_logits: NDArray[np.floating[Any]]
     """(n, k), of the components."""
 
 
@@ -504,7 +504,7 @@ def score_orders(
     return Scores(has_choice, logits, component_logits)
 
 
-def draw_components(scores: Scores, rng: np.random.Generator | None) -> Floats:
+def draw_components(scores: Scores, rng: np.random.Generator | None) -> NDArray[np.floating[Any]]:
     """Return the logits of the satellites with a choice, (choices, 28), by a component that is drawn for each position.
 
     Args:
@@ -517,7 +517,7 @@ def draw_components(scores: Scores, rng: np.random.Generator | None) -> Floats:
     if rng is not None:
         drawn = drawn + rng.gumbel(size=drawn.shape).astype(np.float32)
     rows, _ = np.nonzero(scores.has_choice)
-    chosen: Floats = scores.logits[np.arange(len(rows)), drawn.argmax(axis=1)[rows]]
+    chosen: NDArray[np.floating[Any]] = scores.logits[np.arange(len(rows)), drawn.argmax(axis=1)[rows]]
     return chosen
 
 
@@ -574,6 +574,25 @@ def order_probabilities(
     every[..., NOOP] = 1
     every[has_choice] = probabilities(logits.astype(np.float64))
     return every
+
+
+def component_probabilities(scores: Scores, *, greedy: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mixtures that joint orders are drawn from.
+
+    Args:
+        scores: what ``score_orders`` returned.
+        greedy: whether the most likely component and orders are taken.
+
+    Returns:
+        The probabilities of the components, (n, k), and of each satellite's orders by each, (n, k, 11, 28).
+    """
+    likely = probabilities(scores.component_logits.astype(np.float64))
+    if greedy:
+        likely = np.eye(likely.shape[1])[likely.argmax(axis=1)]
+    by_component = [
+        order_probabilities(scores.has_choice, each, greedy=greedy) for each in scores.logits.swapaxes(0, 1)
+    ]
+    return likely, np.stack(by_component, axis=1)
 
 
 @_one_blas_thread
@@ -997,12 +1016,8 @@ class PolicyAgent(StatelessAgent):
         orders[..., NOOP] = 1
         for weights, rows in self.choose_networks(seen):
             scores = score_orders(weights, seen[rows], masks[rows])
-            likely = probabilities(scores.component_logits.astype(np.float64))
-            if self.greedy:
-                likely = np.eye(likely.shape[1])[likely.argmax(axis=1)]
-            every[rows, : likely.shape[1]] = likely
-            for component, logits in enumerate(scores.logits.swapaxes(0, 1)):
-                orders[rows, component] = order_probabilities(scores.has_choice, logits, greedy=self.greedy)
+            likely, by_component = component_probabilities(scores, greedy=self.greedy)
+            every[rows, : likely.shape[1]], orders[rows, : likely.shape[1]] = likely, by_component
         return every, orders
 
     def sample(
