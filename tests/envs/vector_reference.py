@@ -1,5 +1,6 @@
 """Reference for the vector environment: single environments that are stepped one after the other."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ STATISTICS = (
 )
 INFO_FIELDS = ("illegal_orders", "score", "enemy_score", "turn", "phase", "reasons", "seat", "opponent", "variant")
 EVENTS = ("shots", "hits", "losses", "enemy_shots", "enemy_hits", "enemy_losses")
+EPISODE = ("next_seat", "is_over", "length", "total", "illegal")
 HUGE = np.array([-(2**63), 2**63 - 1, -(2**31), 2**32, 28, -1, 127, 256 + 1], np.int64)
 
 
@@ -30,6 +32,11 @@ class Single:
             first = ("alpha", "bravo")[index % 2] if seats == "alternate" else seats
             self.env = SoloGeoPatrol(opponent=opponent, seat=first, mask_in=mask_in, **options)
         self.index = index
+
+    @property
+    def sides(self) -> list[tuple[str, ...]]:
+        """The arguments of methods about one side, of each that is played."""
+        return [(side,) for side in SIDES] if self.seats == "both" else [()]
 
     def reset(self, seed: int | None) -> tuple[list[Any], list[dict[str, Any]]]:
         if self.seats == "alternate":
@@ -75,6 +82,14 @@ class Single:
             statistics.append(values | {"illegal_orders": self.illegal[side]})
         return statistics
 
+    def save(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the saved environment, and what is known of its episode."""
+        return self.env.save(), {name: copy.copy(value) for name, value in vars(self).items() if name in EPISODE}
+
+    def restore(self, saved: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        self.env.restore(saved[0])
+        vars(self).update({name: copy.copy(value) for name, value in saved[1].items()})
+
     def sample(self) -> np.ndarray:
         if self.seats != "both":
             return self.env.sample_action()[None]
@@ -109,7 +124,7 @@ class Singles:
             if mask is None or mask[i]:
                 rows, seed = self._rows(i), None if seeds is None else seeds[i]
                 self.observations[rows], self.infos[rows] = game.reset(seed)
-        return self._batched(self.observations), self._packed(finished={}, final={})
+        return self.view()
 
     def step(self, actions: np.ndarray) -> tuple[Any, ...]:
         num_envs = len(self.games) * self.sides
@@ -161,6 +176,18 @@ class Singles:
             infos |= {"final_obs": self._batched([observations for observations, _ in final_rows]), "_final_obs": over}
             infos |= {"final_info": self._table([info for _, info in final_rows], over), "_final_info": over}
         return infos
+
+    def view(self) -> tuple[Any, dict[str, Any]]:
+        return self._batched(self.observations), self._packed(finished={}, final={})
+
+    def save(self) -> Any:
+        return [game.save() for game in self.games], list(self.observations), list(self.infos)
+
+    def restore(self, saved: Any) -> None:
+        games, observations, infos = saved
+        for game, one in zip(self.games, games, strict=True):
+            game.restore(one)
+        self.observations, self.infos = list(observations), list(infos)
 
     def sample(self) -> np.ndarray:
         return np.concatenate([game.sample() for game in self.games])
