@@ -112,9 +112,10 @@ def _result(layout: Layout, anchors: Anchors, outcome: Outcome) -> Use:
 
 def _roll_shapes(layout: Layout, hva: Anchor, outcome: Outcome, roll: float) -> Iterator[Shape]:
     """Draw the odds of an attack on an HVA as a bar, a needle that swings over it, and the verdict when it has stopped."""
-    geometry, unit = layout.geometry, 18 * layout.scale
-    x, y = between(geometry.point(hva.position), geometry.center, 0.55)  # where no sector is crowded
-    odds, width, height = outcome.probability, 6.4 * unit, 0.6 * unit
+    geometry = layout.geometry
+    unit = min(18 * layout.scale, geometry.radius / 14)  # on a phone too, it leaves the attackers in sight
+    x, y = between(geometry.point(hva.position), geometry.center, 0.72)  # inside of all who can attack it
+    odds, width, height = outcome.probability, 7.4 * unit, 0.6 * unit
     left, top = x - width / 2, y + 0.5 * unit
     frame = theme.PANEL, theme.GRID, layout.stroke(1)
     yield Box(left - 0.5 * unit, y - 1.6 * unit, width + unit, 3.3 * unit, *frame, 0.4 * unit)

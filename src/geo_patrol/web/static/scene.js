@@ -110,10 +110,12 @@ export function drawShape(shape) {
   return redraw(document.createElementNS(SVG, ELEMENTS[shape[0]].name), shape);
 }
 
-/** Lets an element show another shape of its kind; returns it. */
+/** Lets an element show another shape of its kind; returns it. What stays is not touched: browsers would lay it out anew. */
 function redraw(element, shape) {
-  for (const [key, value] of Object.entries(ELEMENTS[shape[0]].attributes(shape))) element.setAttribute(key, value);
-  if (shape[0] === "T") element.textContent = shape[1];
+  const attributes = ELEMENTS[shape[0]].attributes(shape);
+  for (const [key, value] of Object.entries(attributes)) if (element.drawn?.[key] !== value) element.setAttribute(key, value);
+  element.drawn = attributes;
+  if (shape[0] === "T" && element.textContent !== shape[1]) element.textContent = shape[1];
   return element;
 }
 
