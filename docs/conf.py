@@ -10,6 +10,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import notebooks
 import site_pages
 
 import geo_patrol
@@ -88,6 +89,7 @@ copybutton_prompt_is_regexp = True
 def setup(app: Any) -> None:
     """Write the pages that are made from the package: environments, presets, commands, public names."""
     site_pages.connect(app)
+    notebooks.connect(app)
     app.connect("build-finished", write_texts)
 
 

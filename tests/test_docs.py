@@ -85,6 +85,7 @@ NOT_RUN = {
     },
     "docs/reference/protocol.md": {"Client(": "needs a server: tests/web/test_client.py"},
     "docs/reference/how_it_is_built.md": {"env.step(actions)": "the arguments stand for any"},
+    "docs/train/datasets.md": {"download(": "needs a network: tests/base/test_downloads.py"},
     "docs/train/gpu.md": {"cuda": "needs a GPU: scripts/check_cuda.py"},
     "docs/start/first_agent.md": {"runs/": "needs the file that training writes"},
     "docs/train/networks.md": {"onnx:": "needs files of the reader", "runs/": "needs the file that training writes"},
