@@ -32,7 +32,9 @@ def _link(sphinx: Any, page: str, source: list[str]) -> None:
     name = posixpath.basename(page)
     links = f'<a href="{name}.ipynb" download>Download as a notebook</a>'
     if sphinx.config.html_baseurl:
-        address = f"https://colab.research.google.com/github/{os.environ['GITHUB_REPOSITORY']}/blob/{BRANCH}/{page}.ipynb"
+        address = (
+            f"https://colab.research.google.com/github/{os.environ['GITHUB_REPOSITORY']}/blob/{BRANCH}/{page}.ipynb"
+        )
         badge = '<img src="https://colab.research.google.com/assets/colab-badge.svg" alt="Open in Colab">'
         links = f'<a href="{address}">{badge}</a> {links}'
     source[0] = _TITLE.sub(lambda title: f"{title[0]}\n{links}\n", source[0], count=1)
