@@ -236,6 +236,14 @@ def memory_table(results: Results) -> str:
     return markdown_table(columns, rows)
 
 
+def included_list(results: Results) -> str:
+    """Return what a step of each contestant includes, those of the same beside each other."""
+    titles: dict[str, list[str]] = {}
+    for point in _compared(results):
+        titles.setdefault(point.includes, []).append(point.title)
+    return "\n".join(f"- {'; '.join(each)}: {includes}." for includes, each in titles.items())
+
+
 def report(results: Results) -> str:
     """Return the report."""
     sections = [
@@ -247,7 +255,7 @@ def report(results: Results) -> str:
         unit_table(results),
         missing_list(results),
         "What a step includes:",
-        "\n".join(f"- {point.title}: {point.includes}." for point in _compared(results)),
+        included_list(results),
         "### Number of games and threads",
         "Agent steps a second (median):",
         sweep_table(results),
