@@ -31,7 +31,8 @@ IN_SOURCES = (
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
-    "tests/test_readme.py",
+    "conda/recipe.yaml",
+    "tests/conftest.py",
     "docs/conf.py",
     "Makefile",
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from geo_patrol import __version__, environment_id, preset_names
+from scripts.check_release import IN_SOURCES
 
 ROOT = Path(__file__).parents[1]
 USE = """
@@ -29,6 +30,10 @@ env.step(env.sample_actions())
 gymnasium.make("GeoPatrol/SpaceshipCommander-v0", mission="courier").reset()
 print(json.dumps([geo_patrol.__file__, geo_patrol.preset_names(), sorted(gymnasium.registry), str(env.game())]))
 """
+
+
+def test_what_the_sources_of_a_release_must_have_is_there():
+    assert [name for name in IN_SOURCES if not (ROOT / name).is_file()] == []
 
 
 def test_the_recipe_for_conda_has_the_requirements_of_the_package():
