@@ -8,12 +8,15 @@ Without arguments it records these games itself, and learns from them.
 
 import argparse
 import importlib.util
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 if importlib.util.find_spec("torch") is None:
     sys.exit('PyTorch is not installed: pip install "geo_patrol[train]"')
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the imports: docs/train/training.md, Threads
 
 import torch
 from torch import nn

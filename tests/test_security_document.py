@@ -27,7 +27,7 @@ PROVED_BY = {
         ],
         "Solutions": [
             "test_hostile_files.py::test_arrays_that_are_no_solution_are_refused",
-            "test_hostile_files.py::test_headers_that_are_of_no_solution_are_refused",
+            "test_hostile_files.py::test_metadata_that_are_of_no_solution_are_refused",
             "test_hostile_files.py::test_solutions_with_enormous_or_truncated_contents_are_refused_in_bounded_memory",
         ],
         "Positions": [
