@@ -69,7 +69,6 @@ NOT_RUN = {
         "--ray": "needs a cluster: tests/cluster",
         "dask": "Dask is no extra",
     },
-    "docs/results/checks.md": {"match ": "thousands of games, whose agents' networks are tested elsewhere"},
     "docs/analyse/replays.md": {
         "tampered.jsonl": "there is no such file",
         "replay games.jsonl.gz\n": "a window",
