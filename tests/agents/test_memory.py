@@ -56,15 +56,15 @@ def play(preset, games, turns, seed, counted):
 @pytest.mark.parametrize("preset", ["geo_patrol", "case3", "od2d", "duel", "geo_patrol_hidden"])
 def test_moves_are_counted(preset):
     """Only those of enemies in sight."""
-    moves, decisions = np.zeros((40, 5)), np.zeros((40, 2))
+    moves, decisions = np.zeros((40, 8)), np.zeros((40, 2))
 
     def count(phase, given, active):
         if phase % 2 == 0:
             moves[:, :4] += [[(game[1:] == code).sum() for code in (1, 2, 3, 4)] for game in given]
-            moves[:, 4] += given[:, 0] != NOOP
+            moves[:, 4:] += [[game[0] == code for code in (1, 2, 3, 4)] for game in given]
             decisions[:] += np.stack([active[:, 1:].sum(axis=1), active[:, 0]], axis=1)
-        rates = 1000 * moves / np.maximum(decisions[:, [0, 0, 0, 0, 1]], 1)
-        return dict(zip(NAMES[:5], rates.T, strict=True))
+        rates = 1000 * moves / np.maximum(decisions.repeat(4, axis=1), 1)
+        return dict(zip(NAMES[:8], rates.T, strict=True))
 
     play(preset, 40, 20, 3, count)
     assert moves.sum() > 50, "otherwise this test shows little"
@@ -164,5 +164,5 @@ def test_one_that_remembers_needs_the_whole_game(weights, tmp_path):
 
 
 def test_wrong_weights(weights):
-    with pytest.raises(PolicyError, match=r"memory has shape \(7, 128\): it must be \(16, 128\)"):
+    with pytest.raises(PolicyError, match=r"memory has shape \(7, 128\): it must be \(22, 128\)"):
         PolicyAgent({**weights, "memory": weights["memory"][:7]})

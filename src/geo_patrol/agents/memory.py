@@ -15,14 +15,17 @@ __all__ = ["MEMORY_FEATURES", "MEMORY_SIZE", "OrderMemory"]
 _PER_MILLE = 1000.0
 _MOVES = ("prograde", "retrograde", "radial_in", "radial_out")
 _COUNTED = ("shoot", "collide", "guard")
-_ORDERS = (*(f"patrols_{name}" for name in _MOVES), "hva_moves", *(f"patrols_{name}" for name in _COUNTED))
-_NUM_MOVES = len(_MOVES) + 1
+_ORDERS = (
+    *(f"{who}_{name}" for who in ("patrols", "hva") for name in _MOVES),
+    *(f"patrols_{name}" for name in _COUNTED),
+)
+_NUM_MOVES = len(_ORDERS) - len(_COUNTED)
 MEMORY_FEATURES = (
     *(observe.Feature(f"enemy_{name}", 1, 1, _PER_MILLE) for name in _ORDERS[:_NUM_MOVES]),
     *(observe.Feature(f"enemy_{name}", observe.HIGHEST_TOKEN, 1 / 4) for name in _ORDERS[_NUM_MOVES:]),
     *(observe.Feature(f"enemy_{name}_lately", 10, 1, _PER_MILLE) for name in _ORDERS),
 )
-"""What is remembered of a game: which fraction of the enemy's Patrols made each move so far, and how often its HVA moved; how often
+"""What is remembered of a game: in which fraction of their turns the enemy's Patrols and its HVA made each move; how often
 Patrols shot, collided and guarded. Then the same fractions and numbers of single turns, as an exponential moving average.
 
 A collision counts if the collider survives it: one that does not is seen to be gone, as one that was shot.
@@ -72,7 +75,7 @@ class OrderMemory:
             observations: (n, size), in the encoding "tokens".
 
         Returns:
-            (n, 16), integers for ``MEMORY_FEATURES``, each multiplied by its ``token_scale``.
+            (n, 22), integers for ``MEMORY_FEATURES``, each multiplied by its ``token_scale``.
         """
         if len(observations) != len(self._counts):
             self._allocate(len(observations))
@@ -113,9 +116,9 @@ def _count_moves(before: NDArray[np.int16], after: NDArray[np.int16]) -> _Counts
     on_ring = (climb == 0) & (new != old)
     is_prograde = (new == old + 1) | (2 * new == old)  # from the last sector of a ring to its first
     moves = np.stack([on_ring & is_prograde, on_ring & ~is_prograde, climb < 0, climb > 0], axis=2) & is_seen[..., None]
-    counts = np.concatenate([moves[:, _PATROLS].sum(axis=1), moves[:, [HVA]].any(axis=2)], axis=1)
-    patrols = is_seen[:, _PATROLS].sum(axis=1, keepdims=True)
-    return counts, np.concatenate([patrols.repeat(len(_MOVES), axis=1), is_seen[:, [HVA]]], axis=1)
+    counts = np.concatenate([moves[:, _PATROLS].sum(axis=1), moves[:, HVA]], axis=1)
+    seen = np.stack([is_seen[:, _PATROLS].sum(axis=1), is_seen[:, HVA]], axis=1)
+    return counts, seen.repeat(len(_MOVES), axis=1)
 
 
 def _count_engagements(before: NDArray[np.int16], after: NDArray[np.int16]) -> _Counts:

@@ -430,7 +430,7 @@ def read_inputs(weights: Weights, observations: NDArray[np.int16], memory: NDArr
     Args:
         weights: those of the network that gets them.
         observations: what it observes.
-        memory: what ``OrderMemory`` remembers, (n, 16), for a network that has such inputs; others ignore it.
+        memory: what ``OrderMemory`` remembers, (n, 22), for a network that has such inputs; others ignore it.
 
     Raises:
         PolicyError: a satellite is on a ring that no policy knows, or the network needs a memory and there is none.

@@ -103,7 +103,7 @@ class TrainingEnvs:
     Attributes:
         num_envs: rows of the batch.
         observations: (num_envs, 249) int16, the current observations, where the games are; behind them what a policy with a
-            memory remembers, (num_envs, 16).
+            memory remembers, (num_envs, 22).
         masks: (num_envs, 11, 28) int8, the current action masks.
         score_coef: reward of 100 points of score, beside the outcome's 1 or -1.
         seconds: time spent in steps of the environments, opponents included. A GPU's steps go on after they return.

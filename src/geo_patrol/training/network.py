@@ -81,7 +81,7 @@ class PolicyNetwork(nn.Module):
         """Evaluate positions.
 
         Args:
-            observations: (n, 249) int16, in the encoding "tokens"; behind them what a policy with a memory remembers, (n, 16).
+            observations: (n, 249) int16, in the encoding "tokens"; behind them what a policy with a memory remembers, (n, 22).
             masks: (n, 11, 28) bool, True where an order is legal.
         """
         w = self.w
