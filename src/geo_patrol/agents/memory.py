@@ -23,7 +23,7 @@ _NUM_MOVES = len(_ORDERS) - len(_COUNTED)
 MEMORY_FEATURES = (
     *(observe.Feature(f"enemy_{name}", 1, 1, _PER_MILLE) for name in _ORDERS[:_NUM_MOVES]),
     *(observe.Feature(f"enemy_{name}", observe.HIGHEST_TOKEN, 1 / 4) for name in _ORDERS[_NUM_MOVES:]),
-    *(observe.Feature(f"enemy_{name}_lately", 10, 1, _PER_MILLE) for name in _ORDERS),
+    *(observe.Feature(f"enemy_{name}_lately", 10, 2, _PER_MILLE) for name in _ORDERS),
 )
 """What is remembered of a game: in which fraction of their turns the enemy's Patrols and its HVA made each move; how often
 Patrols shot, collided and guarded. Then the same fractions and numbers of single turns, as an exponential moving average.
@@ -42,7 +42,9 @@ _SECTOR, _FUEL, _AMMO, _ACTIVE, _AT_ITS_HVA = map(
     _COLUMNS.index, ("sector", "fuel", "ammo", "active", "same_sector_as_enemy_hva")
 )
 _PATROLS = slice(HVA + 1, SATELLITES)
-_STEP_SIZE = 0.2  # of the moving average: what a turn counts, compared with the next one, is 0.8
+_STEP_SIZE = (
+    0.5  # of the moving average: a turn counts half of the next one, so those of one satellite are a binary number
+)
 _RING_STARTS = np.array([2**ring - 1 for ring in range(1, 16)])
 
 
