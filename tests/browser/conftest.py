@@ -1,9 +1,9 @@
 """A real browser without a network, and a recorded file for it. Skipped where Playwright or Chromium is missing."""
 
+import queue
 import re
 import shutil
 import threading
-import time
 
 import pytest
 
@@ -69,14 +69,11 @@ def own_page(tmp_path, monkeypatch):
 
     def run(pieces=()):
         page = local.LocalPage(pieces, lambda: (Server(TableStore(tmp_path), ("*",)).app(), None))
-        told = []
-        thread = threading.Thread(target=page.run, args=(0, tmp_path, told.append), daemon=True)
+        told = queue.Queue()
+        thread = threading.Thread(target=page.run, args=(0, tmp_path, told.put), daemon=True)
         thread.start()
         threads.append(thread)
-        while not told:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        return told[0]
+        return told.get(timeout=60)
 
     yield run
     monkeypatch.setattr(local, "IDLE_SECONDS", -1.0)

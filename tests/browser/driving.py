@@ -26,8 +26,10 @@ def serving(folder, port=0, host="127.0.0.1", own_agents=()):
     server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
+    end = time.monotonic() + 60
     while not server.started:
         assert thread.is_alive()
+        assert time.monotonic() < end
         time.sleep(0.01)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True

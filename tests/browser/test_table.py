@@ -6,6 +6,7 @@ import re
 import pytest
 
 from geo_patrol import read_replay
+from geo_patrol.play import advice
 from geo_patrol.replays import check
 from geo_patrol.web import store
 from tests.browser.driving import (
@@ -576,12 +577,18 @@ def test_another_width_draws_anew_and_keeps_all_that_was_chosen(address, open_pa
     until(page, "page.playback.record.moments.length > 3")
 
 
-def test_a_hint_can_be_taken_or_cancelled(address, open_page):
+@pytest.fixture
+def quick_hints(monkeypatch):
+    """Hints are searched for as briefly as possible."""
+    monkeypatch.setattr(advice, "HINT_AGENT", advice.HINT_AGENT.with_minimal_budget())
+
+
+def test_a_hint_can_be_taken_or_cancelled(quick_hints, address, open_page):
     _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
     page = open_page(alpha, reduced_motion="reduce")
     assert ordering(page)
     page.click("#ask-hint")
-    page.locator("#hint", has_text="% of ").wait_for(timeout=60_000)
+    page.locator("#hint", has_text="% of ").wait_for()
     text = page.text_content("#hint p")
     assert not any(word in text for word in ("radial_", "noop", "undefined"))
     orders = page.evaluate("page.hinted.orders")
@@ -626,12 +633,12 @@ def test_all_that_can_guard_do_so_at_once_against_attackers_that_are_lit(address
 
 
 @pytest.mark.parametrize("height", [680, 800])
-def test_a_hint_hides_no_heading_in_part_and_no_button(address, open_page, height):
+def test_a_hint_hides_no_heading_in_part_and_no_button(quick_hints, address, open_page, height):
     _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
     page = open_page(alpha, (1280, height), reduced_motion="reduce")
     assert ordering(page)
     page.click("#ask-hint")
-    page.locator("#hint", has_text="% of ").wait_for(timeout=60_000)
+    page.locator("#hint", has_text="% of ").wait_for()
     hint, heading, foot = (page.locator(name).bounding_box() for name in ("#hint", ".sofar h2", ".foot >> nth=0"))
     assert hint["y"] + hint["height"] <= foot["y"]
     if height == 800:

@@ -18,6 +18,13 @@ from geo_patrol.web.replay_page import theme_css
 
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 _LOCAL_FILE = re.compile(r'(src|href)="([a-z_]+\.(?:js|css))"')
+_HEAD = """<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="page.css">
+<link rel="stylesheet" href="theme.css">"""
+"""What all pages have in common but those of recorded games, which need no other files."""
 _FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -37,7 +44,8 @@ def _contents() -> tuple[str, dict[str, bytes]]:
     sources["theme.css"] = (theme_css() + map_css()).encode()
     version = _digest(b"".join(name.encode() + _digest(content) for name, content in sorted(sources.items()))).decode()
     for name in [name for name in sources if name.endswith(".html")]:
-        sources[name] = _LOCAL_FILE.sub(rf'\1="{version}/\2"', sources[name].decode()).encode()
+        page = sources[name].decode().replace("<head>", "<head>" if name == "replay.html" else _HEAD)
+        sources[name] = _LOCAL_FILE.sub(rf'\1="{version}/\2"', page).encode()
     return version, sources
 
 
