@@ -1,6 +1,7 @@
 """The public names, and the cost of importing the package."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -64,7 +65,7 @@ def test_pieces_that_are_compiled_later_are_announced_by_their_names(capsys):
 def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
     code = "import numpy; from geo_patrol.engine.rng import mix; mix(numpy.uint64(3)); mix(numpy.uint64(4))"
     for announcement in ("geo_patrol: compiling the game engine for this machine, once ...\n", ""):
-        environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
         result = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
         )
