@@ -12,7 +12,7 @@ RESOLUTION ?= lowest-direct
 LIBRARIES := sb3 torchrl tianshou agilerl pufferlib supersuit
 SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
 
-.PHONY: help demo check quick test coverage test-browser test-training test-cuda test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
+.PHONY: help demo check quick test test-nightly coverage test-browser test-training test-cuda test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ test: $(VENV)/dev  ## set up, check style, types and imports, run all tests
 	$(MAKE) --no-print-directory check; checked=$$?; \
 	wait $$compiling && exit $$checked
 	$(RUN) pytest
+
+test-nightly: $(VENV)/dev  ## run the tests that take minutes, or compile what only they need
+	$(RUN) pytest -m nightly
 
 # PyTorch is installed first, with a fixed version: packages accept it, but would install a newer one.
 $(TRAINING)/installed: pyproject.toml
