@@ -360,6 +360,10 @@ def test_links_lead_somewhere(page):
     for path, anchor in re.findall(r"\]\((?!\w+:|\S*generated/)([^)#\s]*)(?:#([^)\s]+))?\)", text):
         target = (page.parent / path) if path else page
         assert target.exists(), path
+        is_on_the_site = (ROOT / "docs") in target.resolve().parents
+        assert is_on_the_site or (ROOT / "docs") not in page.parents or target.suffix != ".md", (
+            f"{path} is on no page of the site"
+        )
         if anchor:
             assert anchor in anchors(target.read_text(encoding="utf-8")), f"{path}#{anchor}"
 
