@@ -68,6 +68,11 @@ class Job(NamedTuple):
         """The part of the document, such as "duel-100000" or "geo_patrol-3min": runs there differ in method and seed only."""
         return f"{self.config}-{f'{self.time_limit:g}min' if self.steps is None else self.steps}"
 
+    def is_complete(self, curve: "Curve") -> bool:
+        """Return whether a training with this learning curve has used up the budget, which several trainings may have shared."""
+        column, budget = ("minutes", self.time_limit) if self.steps is None else ("steps", self.steps)
+        return curve[-1][column] >= 0.99 * (budget or 0)
+
 
 class Trained(NamedTuple):
     """A trained policy."""

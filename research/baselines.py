@@ -253,6 +253,10 @@ def run(
             print(f"{name} on {config}, seed {job_seed}, {job.budget}: there already, in {out / RESULTS}")
             continue
         trained = METHODS[name](job, _folder(out, job))
+        if not job.is_complete(
+            trained.curve
+        ):  # Ctrl-C ends a training with what it has learned, and has to end all of them
+            raise KeyboardInterrupt
         result = Run(
             **job._asdict(),
             minutes=trained.curve[-1]["minutes"],

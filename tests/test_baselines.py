@@ -149,6 +149,20 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     assert read_lines(tmp_path / RESULTS, Run)[-1].command.endswith("--seed 0 --minutes 1.5")
 
 
+def test_a_training_that_was_interrupted_is_no_result_and_the_last_one(tmp_path, monkeypatch):
+    trained = []
+
+    def train(job, folder):
+        trained.append(job.seed)
+        return Trained([{"steps": 40.0, "minutes": 1.0}], folder)
+
+    monkeypatch.setitem(baselines.METHODS, "mmd", train)
+    arguments = ["run", "--method", "mmd", "--steps", "100", "--seed", "0", "--seed", "1", "--out", str(tmp_path)]
+    assert CliRunner().invoke(app, arguments).exit_code == 130
+    assert trained == [0]
+    assert not (tmp_path / RESULTS).exists()
+
+
 @pytest.fixture
 def published(tmp_path, monkeypatch):
     """A document and its results, of ``case1`` for 9 and for 100 steps; and a folder with a run of 100 steps."""
