@@ -15,8 +15,8 @@ from geo_patrol.window.picture import Picture
 from geo_patrol.window.watch import WatchWindow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
-SIZE = (960, 540)
-FRAMES_PER_SECOND = 10
+SIZE = (768, 432)
+FRAMES_PER_SECOND = 8
 SEED = 13
 
 
