@@ -13,8 +13,11 @@ from hypothesis import HealthCheck, settings
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # no real windows; tests of real ones reset it
 
+# The processes that tests start inherit these handlers.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of shells
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # the processes that tests start inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile(
     "geo_patrol",
@@ -28,6 +31,23 @@ settings.load_profile("geo_patrol")
 
 _TESTS = Path(__file__).parent
 _E2E = ("browser", "cluster", "cuda", "libraries", "rllib", "training")
+
+
+def compile_ahead():
+    """Compile what most tests call, as far as it is not in the cache."""
+    from geo_patrol.base.compile_cache import CACHE_FOLDER
+    from geo_patrol.cli.compiling import compile_all
+
+    if CACHE_FOLDER is not None:
+        for _ in compile_all():
+            pass
+
+
+def pytest_sessionstart(session):
+    """Before a run of all tests, compile once: each process would begin with it."""
+    is_worker = hasattr(session.config, "workerinput")
+    if session.config.args_source is session.config.ArgsSource.TESTPATHS and not is_worker:
+        compile_ahead()
 
 
 def pytest_collection_modifyitems(items):

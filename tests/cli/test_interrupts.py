@@ -11,6 +11,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 GAMES = Path(__file__).parents[1] / "data" / "replay.jsonl.gz"
 START = "from geo_patrol_command import main; main()"
+MATCH = ("match", "idle", "random", "-n", "2")
 INTERRUPT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
 
 if sys.platform == "win32":
@@ -68,20 +69,22 @@ def ending(name, number):
     return f"import os, time; from unittest import mock\nmock.patch({name!r}, lambda *_, **__: {send}).start()\n"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
-    ("called", "arguments"),
+    ("called", "arguments", "number"),
     [
-        ("geo_patrol.evaluation.executors.play_chunk", ["match", "idle", "random", "-n", "2", "--save", "x.jsonl"]),
-        ("geo_patrol.replays.files.LineStream.write", ["match", "idle", "random", "-n", "2", "--save", "x.jsonl.gz"]),
-        ("json.dump", ["match", "idle", "random", "-n", "2", "--json", "x.json"]),
-        ("geo_patrol.play.text_game.play_text", ["play", "--text", "--against", "random", "--save", "x.jsonl.zst"]),
-        ("geo_patrol.cli.print._write_pdf", ["print", "--output", "x.pdf"]),
-        ("geo_patrol.window.film._encode", ["replay", GAMES, "--mp4", "x.mp4"]),
-        ("geo_patrol.replays.summaries.summarise", ["replay", GAMES, "--csv", "x.csv"]),
-    ],
+        (*case, signal.SIGTERM)
+        for case in (
+            ("geo_patrol.evaluation.executors.play_chunk", [*MATCH, "--save", "x.jsonl"]),
+            ("geo_patrol.replays.files.LineStream.write", [*MATCH, "--save", "x.jsonl.gz"]),
+            ("json.dump", [*MATCH, "--json", "x.json"]),
+            ("geo_patrol.play.text_game.play_text", ["play", "--text", "--against", "random", "--save", "x.jsonl.zst"]),
+            ("geo_patrol.cli.print._write_pdf", ["print", "--output", "x.pdf"]),
+            ("geo_patrol.window.film._encode", ["replay", GAMES, "--mp4", "x.mp4"]),
+        )
+    ]
+    + [("geo_patrol.replays.summaries.summarise", ["replay", GAMES, "--csv", "x.csv"], signal.SIGHUP)],
 )
-def test_a_file_that_is_being_written_is_removed(number, called, arguments, tmp_path):
+def test_a_file_that_is_being_written_is_removed(called, arguments, number, tmp_path):
     *options, target = arguments
     ran = run(ending(called, number) + START, *options, tmp_path / target)
     assert (ran.returncode, ran.stderr.splitlines()[-1]) == (128 + number, "geo-patrol: interrupted")
