@@ -81,3 +81,17 @@ def test_a_snapshot_does_not_change_with_the_network(random_network):
     for parameter in random_network.parameters():
         parameter.data += 1
     assert all((before[name] == agent.network.weights()[name]).all() for name in before)
+
+
+def test_opponents_that_call_themselves_otherwise_have_results(make_trainer, tmp_path):
+    """As agents in files may: two of one name too."""
+    source = "from geo_patrol.agents.basic import IdleAgent\n\n\nclass {0}(IdleAgent):\n    name = 'mine'\n"
+    names = []
+    for name in ("First", "Second"):
+        (tmp_path / f"{name.lower()}.py").write_text(source.format(name))
+        names.append(f"{tmp_path / name.lower()}.py:{name}")
+    trainer = make_trainer(config=("duel",), opponents=tuple(names), self_play_fraction=0, num_past_policies=0)
+    for _ in range(2):
+        trainer.iterate()
+    league = trainer.state.leagues[0]
+    assert all(len(league.results[name]) > 10 for name in names)

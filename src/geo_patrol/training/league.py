@@ -18,8 +18,8 @@ from torch import Tensor
 
 from geo_patrol.agents.memory import OrderMemory
 from geo_patrol.agents.policy import PolicyAgent
-from geo_patrol.agents.protocol import Agent, agent_name
-from geo_patrol.agents.registry import make_agent
+from geo_patrol.agents.protocol import Agent, agent_name, unique_name
+from geo_patrol.agents.registry import as_agent, make_agent
 from geo_patrol.base.errors import ConfigError
 from geo_patrol.config.schema import GameConfig
 from geo_patrol.engine.observe import TOKEN_SIZE
@@ -53,6 +53,10 @@ class League(Generic[Policy]):
         self.rng, self._weights = rng, weights
         self.past_policies: dict[str, Policy] = {}
         self._opponents = {agent_name(agent): agent for agent in opponents}
+        self._given_names: dict[str, str] = {}
+        """Of those that call themselves otherwise, as agents in files may."""
+        for name, agent in self._opponents.items():
+            self._given_names[unique_name(as_agent(agent, "an opponent").name, self._given_names)] = name
         self.results = {name: deque[float](maxlen=RECENT_GAMES) for name in self._opponents}
 
     def add(self, name: str, policy: Policy) -> None:
@@ -82,8 +86,9 @@ class League(Generic[Policy]):
         return mixture
 
     def record(self, names: Sequence[str], outcomes: Iterable[int]) -> None:
-        """Record results of games: outcome 1 won, 0 drawn, -1 lost, against the opponents of these names."""
-        for name, outcome in zip(names, outcomes, strict=True):
+        """Record results of games: outcome 1 won, 0 drawn, -1 lost, against the opponents that an environment calls so."""
+        for own_name, outcome in zip(names, outcomes, strict=True):
+            name = self._given_names.get(own_name, own_name)
             if name in self.results:  # a past policy may have left
                 self.results[name].append(float(outcome + 1) / 2)
 
