@@ -7,7 +7,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from geo_patrol.base.errors import ConfigError
 from geo_patrol.training.config import METHODS
 from geo_patrol.training.network import NetworkOutput, sample_actions
 from geo_patrol.training.ppo import RolloutBuffer, explained_variance, mean_divergence, update_policy
@@ -54,40 +53,6 @@ def test_an_update_makes_rewarded_orders_more_likely(make_trainer):
     names = {"policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "explained_variance"}
     assert metrics.keys() == names
     assert all(map(math.isfinite, metrics.values()))
-
-
-def test_exploring_starts_are_played_at_random_by_one_side_or_both_and_not_learned_from(make_trainer):
-    trainer = make_trainer(exploring_starts=1.0, max_random_phases=4, self_play_fraction=0.5, config=("duel",))
-    rollout, against_league, self_play = trainer.rollout, *trainer.envs.envs
-    played, step = [], self_play.step
-    self_play.step = lambda actions: (played.append(torch.tensor(actions)), step(actions))[1]
-    rollout.collect(trainer.state.network, trainer.envs)
-    rows = slice(against_league.num_envs, None)
-    learned, chosen, masks = rollout.learned[:, rows], rollout.actions[:, rows], rollout.masks[:, rows]
-    orders = torch.stack(played)
-    assert rollout.learned[:, : rows.start].all(), "games against the league have no such starts"
-    assert (orders == chosen).all(2)[learned].all()
-    assert masks.gather(3, orders[..., None]).all(), "random orders are legal"
-    differs = (orders != chosen).any(2).view(len(orders), -1, 2)
-    patterns = differs.any(0).unique(dim=0).tolist()
-    assert {(True, False), (False, True), (True, True)} <= set(map(tuple, patterns))
-    for row in range(learned.shape[1]):
-        phases, starts = 0, []
-        for is_learned, is_done in zip(learned[:, row].tolist(), rollout.dones[:, rows][:, row].tolist(), strict=True):
-            phases = None if is_learned or phases is None else phases + 1
-            starts.append(phases)
-            phases = 0 if is_done else phases
-        assert starts[0] == 1
-        assert max(count or 0 for count in starts) <= 4
-        assert len(starts) > 4, "and goes on to be learned from"
-        assert None in starts
-    assert len(rollout.transitions(GAMMA, GAE_LAMBDA).returns) == rollout.learned.sum()
-
-
-def test_a_rollout_of_exploring_starts_alone_is_an_error(make_trainer):
-    trainer = make_trainer(exploring_starts=1.0, max_random_phases=10_000, self_play_fraction=1.0, num_envs=2)
-    with pytest.raises(ConfigError, match="exploring_starts leave 0 decisions of a rollout to learn from"):
-        trainer.iterate()
 
 
 def test_explained_variance():
@@ -186,7 +151,6 @@ class AllOrNone:
         self.observations[1::2, 0] = 1
         self.masks = torch.zeros((2 * num_games, 11, 28), dtype=torch.int8)
         self.masks[:, :, 0] = self.masks[:, 0, 1] = self.masks[::2, 1, 1] = 1
-        self.learned = torch.ones(2 * num_games, dtype=torch.bool)
 
     def step(self, actions):
         first, second, guess = actions[::2, 0], actions[::2, 1], actions[1::2, 0]

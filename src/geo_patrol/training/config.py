@@ -80,16 +80,6 @@ class TrainingConfig(BaseModel):
     self_play_fraction: float = Field(
         0.1, ge=0, le=1, description="fraction of the environments whose games are self-play"
     )
-    exploring_starts: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="fraction of the self-play games that begin with random orders, of one side or of both, which are not learned "
-        "from: a policy that has become certain would not meet such positions",
-    )
-    max_random_phases: StrictInt = Field(
-        10, ge=1, le=10_000, description="with how many decision phases of random orders such games begin at most"
-    )
     opponents: tuple[str | Agent, ...] = Field(
         SCRIPTED_OPPONENTS, min_length=1, description="agents in the league from the beginning"
     )

@@ -132,15 +132,6 @@ class TrainingEnvs:
         self._memories = [OrderMemory() for _ in self.envs] if config.memory else []
         self.observations = torch.cat([self._observe(index, each) for index, (each, _) in enumerate(first)])
         self.masks = torch.cat([torch.as_tensor(infos["action_mask"]) for _, infos in first])
-        self._explores, self._max_phases = config.exploring_starts, config.max_random_phases
-        self._phases_left = torch.zeros(self.num_envs, dtype=torch.long, device=self.observations.device)
-        self._is_random = torch.zeros_like(self._phases_left, dtype=torch.bool)
-        self._begin(torch.ones_like(self._is_random))
-
-    @property
-    def learned(self) -> Tensor:
-        """(num_envs,) bool, whether the next decisions are learned from: not as long as an exploring start goes on."""
-        return self._phases_left == 0
 
     def step(self, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Play one decision phase of all games.
@@ -153,10 +144,6 @@ class TrainingEnvs:
         rewards = torch.empty(self.num_envs, device=device)
         dones = torch.empty(self.num_envs, dtype=torch.bool, device=device)
         actions = actions.to(device)
-        if self._explores:
-            legal_orders = (torch.rand(self.masks.shape, device=device) * self.masks).argmax(2)
-            is_random = self._is_random & (self._phases_left > 0)
-            actions = torch.where(is_random[:, None], legal_orders, actions)
         for index, (env, finished_games, rows) in enumerate(zip(self.envs, self._finished, self._rows, strict=True)):
             start = time.perf_counter()
             orders = actions[rows] if self._takes_tensors else actions[rows].numpy()
@@ -172,25 +159,7 @@ class TrainingEnvs:
             if env.opponent_names:
                 opponent = torch.as_tensor(episode["opponent"])
                 finished_games.append(torch.stack([torch.where(finished, opponent, -1), outcome]))
-        self._phases_left = (self._phases_left - 1).clamp_(min=0)
-        self._begin(dones)
         return rewards, dones
-
-    def _begin(self, is_new: Tensor) -> None:
-        """Draw for the games that begin by self-play which side plays at random at first, and for how many phases."""
-        for env, rows in zip(self.envs, self._rows, strict=True):
-            if self._explores and not env.opponent_names:
-                games, device = env.num_envs // NUM_SIDES, is_new.device
-                phases = torch.randint(1, self._max_phases + 1, (games,), device=device)
-                phases *= torch.rand(games, device=device) < self._explores
-                sides = torch.randint(1, 4, (games, 1), device=device) & torch.tensor(
-                    [1, 2], device=device
-                )  # one or both
-                for state, drawn in (
-                    (self._phases_left, phases.repeat_interleave(NUM_SIDES)),
-                    (self._is_random, sides > 0),
-                ):
-                    state[rows] = torch.where(is_new[rows], drawn.flatten(), state[rows])
 
     def _observe(self, index: int, observations: Any) -> Tensor:
         """Return the inputs of the network in the games of an environment, from what a step of it returned."""

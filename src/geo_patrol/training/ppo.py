@@ -18,7 +18,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from geo_patrol.base.errors import ConfigError
 from geo_patrol.engine.observe import TOKEN_SIZE
 from geo_patrol.engine.state import ORDERS, SATELLITES
 from geo_patrol.training.config import TrainingConfig
@@ -36,7 +35,6 @@ class RolloutBuffer:
         log_probs: (num_steps, num_envs, 11), of each satellite's order when it was sampled.
         values: (num_steps + 1, num_envs), the last row of the observations after the rollout.
         rewards, dones: (num_steps, num_envs); done is True where the step ended an episode.
-        learned: (num_steps, num_envs) bool, False for transitions of an exploring start, which updates leave out.
     """
 
     def __init__(self, num_steps: int, num_envs: int, device: torch.device, size: int = TOKEN_SIZE) -> None:
@@ -48,14 +46,12 @@ class RolloutBuffer:
         self.values = torch.empty((num_steps + 1, num_envs), device=device)
         self.rewards = torch.empty(shape, device=device)
         self.dones = torch.empty(shape, dtype=torch.bool, device=device)
-        self.learned = torch.ones(shape, dtype=torch.bool, device=device)
 
     def collect(self, network: PolicyNetwork, envs: TrainingEnvs) -> None:
         """Fill the buffer with the next phases of the environments."""
         num_steps = len(self.actions)
         for step in range(num_steps):
             self.observations[step], self.masks[step] = envs.observations, envs.masks
-            self.learned[step] = envs.learned
             sampled = sample_actions(network, self.observations[step], self.masks[step])
             self.actions[step], self.log_probs[step], self.values[step] = sampled
             self.rewards[step], self.dones[step] = envs.step(sampled[0])
@@ -74,12 +70,13 @@ class RolloutBuffer:
         return advantages
 
     def transitions(self, gamma: float, gae_lambda: float) -> "Batch":
-        """Return the transitions that are learned from in one row each, with advantages normalised over all of them."""
-        advantages = self.advantages(gamma, gae_lambda)
-        columns = self.observations, self.masks, self.actions, self.log_probs, advantages, advantages + self.values[:-1]
-        batch = Batch(*(column[self.learned] for column in columns))
-        deviation = batch.advantages - batch.advantages.mean()
-        return batch._replace(advantages=deviation / (batch.advantages.std() + 1e-8))
+        """Return the transitions in one row each, with advantages normalised over all of them."""
+        advantages = self.advantages(gamma, gae_lambda).view(-1)
+        returns = advantages + self.values[:-1].reshape(-1)
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        observations, masks = self.observations.flatten(0, 1), self.masks.flatten(0, 1)
+        actions, log_probs = self.actions.flatten(0, 1), self.log_probs.flatten(0, 1)
+        return Batch(observations, masks, actions, log_probs, advantages, returns)
 
 
 class Batch(NamedTuple):
@@ -101,17 +98,7 @@ def update_policy(
     ent_coef: float,
     magnet: PolicyNetwork | None = None,
 ) -> dict[str, float]:
-    """Update the network by PPO on a rollout, and return the mean metrics over the minibatches.
-
-    Raises:
-        ConfigError: the rollout has fewer transitions to learn from than there are minibatches.
-    """
-    num_learned = int(rollout.learned.sum())
-    if num_learned < config.num_minibatches:
-        raise ConfigError(
-            f"exploring_starts leave {num_learned} decisions of a rollout to learn from, fewer than num_minibatches = "
-            f"{config.num_minibatches}: lower max_random_phases, or raise num_envs or num_steps"
-        )
+    """Update the network by PPO on a rollout, and return the mean metrics over the minibatches."""
     batch = rollout.transitions(config.gamma, config.gae_lambda)
     metrics: list[dict[str, float]] = []
     for _ in range(config.update_epochs):
@@ -133,7 +120,7 @@ def update_policy(
             optimizer.step()
             metrics.append(minibatch_metrics)
     means = {name: float(np.mean([row[name] for row in metrics])) for name in metrics[0]}
-    return means | {"explained_variance": explained_variance(rollout.values[:-1][rollout.learned], batch.returns)}
+    return means | {"explained_variance": explained_variance(rollout.values[:-1].reshape(-1), batch.returns)}
 
 
 def ppo_loss(
