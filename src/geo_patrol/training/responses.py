@@ -130,7 +130,7 @@ def exploit(
         seeds: number of responses from each of them.
         seed: the first seed.
         memory: also trains each of them with a memory of how often the agent gave each order in a game. If the agent draws one of
-            several ways to play for each game, a response without one cannot tell which.
+            several ways to play for each game, a response without one may miss which.
         search: lets a search that knows the agent play too; the time for a decision, such as "10ms".
         games: games of an evaluation, even; the final one plays five times that, and several responses play as many new ones.
         device: "auto", "cpu", "cuda" or "mps".
