@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from geo_patrol import read_replay
+from geo_patrol import Game, read_replay
 from geo_patrol.play import advice
 from geo_patrol.replays import check
 from geo_patrol.web import store
@@ -579,8 +579,9 @@ def test_another_width_draws_anew_and_keeps_all_that_was_chosen(address, open_pa
 
 @pytest.fixture
 def quick_hints(monkeypatch):
-    """Hints are searched for as briefly as possible."""
+    """Hints are searched for as briefly as possible, and compiled before."""
     monkeypatch.setattr(advice, "HINT_AGENT", advice.HINT_AGENT.with_minimal_budget())
+    advice.find_hint(Game("case1"), "alpha")
 
 
 def test_a_hint_can_be_taken_or_cancelled(quick_hints, address, open_page):
