@@ -4,16 +4,20 @@ import random
 from contextlib import nullcontext, suppress
 from functools import partial
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
 
-from geo_patrol import GeoPatrolError, load_config, play_match, play_tournament
+from geo_patrol import GeoPatrolError, load_config, play_match, play_tournament, solve
+from geo_patrol.agents.policy import Widths, read_policies, shapes, write_weights
+from geo_patrol.base.compile_cache import _CheckedFile
 from geo_patrol.base.files import atomic_write
 from geo_patrol.evaluation.campaign import GAMES, Journal
 from geo_patrol.evaluation.chunks import ChunkRecord, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.replays import Recorder, ReplayReader, check, read_replay
+from geo_patrol.solving import read_solution, write_solution
 from geo_patrol.studies import play_sweep
 from geo_patrol.studies.study import STUDY
 from geo_patrol.web.app import Server
@@ -210,6 +214,53 @@ def test_a_file_that_is_replaced_is_the_old_one_or_the_new_one(disk, folder, tmp
         content = files.get("table.csv", b"").decode()
         assert content in ("", f"{count} " * 5000, f"{count + 1} " * 5000)
         assert count == 0 or content
+
+
+def test_a_policy_or_a_solution_is_the_old_one_or_the_new_one(disk, folder, tmp_path):
+    shared = shapes(Widths(2, 2, 2, 1))
+    policies = [{name: np.full(shape, value, np.float32) for name, shape in shared.items()} for value in (0.25, 0.5)]
+    solutions = [solve(load_config("duel", {"turn_limit": 1, "both.hva.fuel": fuel})) for fuel in (3, 4)]
+    for disk.acknowledged in range(2):
+        write_weights(folder / "policy.safetensors", policies[disk.acknowledged])
+        write_solution(folder / "solution.safetensors", solutions[disk.acknowledged])
+    disk.acknowledged = 2
+    disk.note()
+    num_read = 0
+    for files, count in disk.remains():
+        for name, read in (("policy", read_policies), ("solution", read_solution)):
+            content = files.get(f"{name}.safetensors", b"")
+            if content:  # an empty one stands for the new file until it is complete
+                read(left_in(tmp_path, files) / f"{name}.safetensors")
+                num_read += 1
+            assert content or count == 0
+    assert num_read > 10
+
+
+@pytest.mark.parametrize("next_key", ["first", "second"])
+def test_compiled_code_is_that_of_its_types_or_is_missing(disk, folder, tmp_path, capsys, next_key):
+    """Whatever is left of the cache, the next process may be killed after it has written the index."""
+    stored = {key: f"code for {key}" * 50 for key in ("first", "second")}
+
+    def open_cache(where):
+        return _CheckedFile(str(where), "function", "stamp")
+
+    for key, code in stored.items():
+        open_cache(folder).save(key, code)
+    disk.note()
+    assert {key: open_cache(folder).load(key) for key in stored} == stored
+    for files, _ in disk.remains(of_one=True):
+        where = left_in(tmp_path, files)
+        for _ in range(2):
+            assert all(open_cache(where).load(key) in (None, code) for key, code in stored.items())
+            with suppress(KeyboardInterrupt), pytest.MonkeyPatch.context() as patch:
+                patch.setattr(_CheckedFile, "_save_data", interrupt)
+                open_cache(where).save(next_key, stored[next_key])
+        open_cache(where).save(next_key, stored[next_key])
+        assert open_cache(where).load(next_key) == stored[next_key]
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def test_a_journal_has_all_chunks_that_were_appended(disk, folder, tmp_path):

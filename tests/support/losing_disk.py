@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 Names = dict[str, int]
@@ -157,13 +158,20 @@ class LosingDisk:
         files |= {number: (self._synced.get(number, b""), seen) for number, (_, seen) in files.items()}
         self.moments.append(Moment(dict(self._stored), list(self._changes), files, self.acknowledged))
 
-    def remains(self) -> Iterator[tuple[dict[str, bytes], object]]:
-        """Yield what may be left at all moments, each once: the files by name, and what had been acknowledged."""
+    def remains(self, *, of_one: bool = False) -> Iterator[tuple[dict[str, bytes], object]]:
+        """Yield what may be left at all moments, each once: the files by name, and what had been acknowledged.
+
+        Args:
+            of_one: whether one file at a time loses data, instead of all of them.
+        """
         known = set()
         for moment in self.moments:
             for names in (moment.stored, *moment.changes):
-                for leave in _LEAVE:
-                    left = {name: leave(*moment.files[number]) for name, number in names.items()}
+                for leave, damaged in product(_LEAVE, names if of_one else [None]):
+                    left = {
+                        name: (leave if damaged in (None, name) else _all)(*moment.files[number])
+                        for name, number in names.items()
+                    }
                     key = frozenset(left.items()), repr(moment.acknowledged)
                     if key not in known:
                         known.add(key)

@@ -115,6 +115,9 @@ def _report(problem: str) -> None:
 class _CheckedFile(IndexDataCacheFile):
     """The index and the data of one function's compiled code, each after the digest of its content.
 
+    The index numbers the files of data, and is written before them. A lost machine, or two processes at once, may leave
+    an index that refers to code for other types under a number: so data hold the key that they were stored for.
+
     Args:
         path: the folder.
         name: how the names of the files begin.
@@ -128,10 +131,15 @@ class _CheckedFile(IndexDataCacheFile):
 
     def load(self, key: Any) -> Any:
         """Return compiled code, None if no folder holds it."""
-        data = super().load(key)  # type: ignore[no-untyped-call]
+        stored, data = super().load(key) or (None, None)  # type: ignore[no-untyped-call]
+        data = data if stored == key else None
         for other in self._others:
             data = other.load(key) if data is None else data
         return data
+
+    def save(self, key: Any, data: Any) -> None:
+        """Store compiled code."""
+        super().save(key, (key, data))  # type: ignore[no-untyped-call]
 
     @property
     def has_code(self) -> bool:
