@@ -32,7 +32,7 @@ demo: $(VENV)/core  ## set up, then play a match
 check: $(VENV)/dev  ## check style, types and imports, in seconds
 	$(RUN) ruff check && $(RUN) ruff format --check && $(RUN) mypy && $(BIN)/lint-imports --no-logo
 
-quick: $(VENV)/dev  ## run the tests that take less than a second each: four minutes on two cores
+quick: $(VENV)/dev  ## run the tests that take less than half a second each: two minutes on two cores
 	$(RUN) pytest -m "not slow and not e2e and not nightly"
 
 # The engine is compiled beside the checks, and so once: the processes of the tests would each begin with it.

@@ -51,13 +51,10 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of folders that need more than the package, and those that are listed as slow, whatever their parameters."""
-    slow = set((_TESTS / "slow.txt").read_text(encoding="utf-8").split())
+    """Mark the tests of folders that need more than the package."""
     for item in items:
         if item.path.relative_to(_TESTS).parts[0] in _E2E:
             item.add_marker(pytest.mark.e2e)
-        if item.nodeid.split("[")[0].removeprefix("tests/") in slow:
-            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -41,6 +41,7 @@ def make_run(**values):
     )
 
 
+@pytest.mark.slow
 def test_the_interquartile_mean_leaves_out_the_quarters_at_the_ends():
     estimate, low, high = interquartile_mean([0.0, 0.5, 0.6, 1.0])
     assert estimate == pytest.approx(0.55)
@@ -49,6 +50,7 @@ def test_the_interquartile_mean_leaves_out_the_quarters_at_the_ends():
     assert interquartile_mean([0.3]) == (0.3, 0.3, 0.3)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_mean_of_95_of_100_samples():
     rng = np.random.default_rng(1)
     covered = 0
@@ -99,6 +101,7 @@ def test_cross_play_is_averaged_over_the_seeds_of_a_method():
     assert rows[3] == "| psro | 50.0 | - | 52.5 | 47.5 |"
 
 
+@pytest.mark.slow
 def test_exact_exploitability_has_a_column_and_a_plot(tmp_path):
     runs = [
         make_run(seed=seed, curve=[{"steps": steps, "minutes": 1.0, EXPLOITABILITY: 0.1 * seed} for steps in (50, 100)])

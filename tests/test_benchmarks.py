@@ -37,6 +37,7 @@ class WorkerHere:
         return answer(self.runner, method, arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The old environment creation API", "ignore:Implicitly cleaning up:ResourceWarning")
 def test_quick_run_without_peers_writes_its_table(tmp_path, monkeypatch):
     for name in PEERS:
@@ -191,6 +192,7 @@ def test_a_process_is_pinned_to_as_many_cores_as_it_has_threads(tmp_path):
     assert os.sched_getaffinity(0) == before
 
 
+@pytest.mark.slow
 def test_publishing_refuses_a_quick_run(tmp_path):
     quick = RESULTS.model_copy(update={"is_quick": True})
     (tmp_path / "results.json").write_text(quick.model_dump_json(), encoding="utf-8")

@@ -262,6 +262,7 @@ def cases():
         yield pytest.param(block, libraries, id=str(block), marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "libraries"), list(cases()))
 def test_a_block_runs(block, libraries, pages, monkeypatch, without_workers):
     if block.kind != "commands" and block.why_not:

@@ -43,6 +43,7 @@ NEED_LIBRARIES = {
 """Those run in tests/training, tests/libraries and tests/rllib."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_LIBRARIES))
 def test_example_runs(example, tmp_path):
     result = subprocess.run(

@@ -12,6 +12,7 @@ from scripts.fuzz import fuzz
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_random_phases_violate_no_invariant(capsys):
     """Without bounds checks, for which the engine would be compiled again: ``make fuzz`` has them, every night."""
     assert fuzz(20_000, seed=1) == 0
@@ -27,6 +28,7 @@ def test_random_phases_violate_no_invariant(capsys):
     assert min(outcomes, illegal, finished) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 def test_damaged_files_are_loaded_or_refused_within_bounds():
     command = [sys.executable, "-m", "scripts.fuzz_files", "--mutations", "300", "--seed", "1"]

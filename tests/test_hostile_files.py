@@ -169,6 +169,7 @@ def packed(path, *segments):
 ENGAGEMENTS = json.loads((Path(__file__).parent / "data" / "reference_odds.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("segments", "message"),
     [
@@ -195,6 +196,7 @@ def assert_refused(path, message):
     assert message in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [

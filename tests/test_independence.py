@@ -85,6 +85,7 @@ def marginals_of(solution):
     return query
 
 
+@pytest.mark.slow
 def test_products_of_marginals_are_exploited_as_best_responses_to_them_say(config):
     found = measure(config, "outcome", (1,)).fitted[1]
     objective, limits = Objective(RESPONSES, np.full(2, OUTCOME)), Limits()
@@ -93,6 +94,7 @@ def test_products_of_marginals_are_exploited_as_best_responses_to_them_say(confi
     assert found.mean > 0.01, "otherwise this test shows nothing"
 
 
+@pytest.mark.slow
 def test_the_best_mixtures_are_less_exploitable_than_fitted_ones_and_large_ones_not_at_all(config):
     price = measure(config, "score", (1, 32), starts=4)
     assert price.value == pytest.approx(solve(config).value["score"], abs=1e-9)

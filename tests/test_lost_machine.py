@@ -107,6 +107,7 @@ def check_table(tables, name, done):
     again.close()
 
 
+@pytest.mark.slow
 def test_a_server_loses_no_acknowledged_phase(disk, folder, tmp_path):
     name = use(folder, lambda done: setattr(disk, "acknowledged", done))
     disk.note()
@@ -118,6 +119,7 @@ def test_a_server_loses_no_acknowledged_phase(disk, folder, tmp_path):
     assert count > 100
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_disk_at_any_call_loses_no_acknowledged_phase(tmp_path, monkeypatch):
     def run(call):
         """Use a server whose disk fails at a call; return how many calls there were."""
@@ -158,6 +160,7 @@ def play_a_study(folder):
     return (folder / GAMES).read_bytes(), (folder / STUDY).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stays_broken", [False, True])
 @pytest.mark.parametrize("play", [play_and_save_a_match, play_a_tournament, play_a_study])
 def test_after_a_fault_of_the_disk_at_any_call_the_next_run_has_the_same_games(
@@ -180,6 +183,7 @@ def test_after_a_fault_of_the_disk_at_any_call_the_next_run_has_the_same_games(
         assert run(call)[1] == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("play", [play_a_tournament, play_a_study])
 def test_a_campaign_on_a_lost_machine_goes_on_to_the_same_games(play, disk, folder, tmp_path):
     whole = play(folder)

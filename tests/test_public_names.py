@@ -62,6 +62,7 @@ def test_pieces_that_are_compiled_later_are_announced_by_their_names(capsys):
     assert pieces == ["sampled scenarios", "the game engine"]
 
 
+@pytest.mark.slow
 def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
     code = "import numpy; from geo_patrol.engine.rng import mix; mix(numpy.uint64(3)); mix(numpy.uint64(4))"
     for announcement in ("geo_patrol: compiling the game engine for this machine, once ...\n", ""):
@@ -72,6 +73,7 @@ def test_a_cold_compile_is_announced_once_and_a_warm_start_is_silent(tmp_path):
         assert result.stderr == announcement
 
 
+@pytest.mark.slow
 def test_a_reload_replaces_the_environments_without_warnings():
     code = "import importlib, geo_patrol, gymnasium; importlib.reload(geo_patrol); print(len(gymnasium.registry))"
     fresh = "import geo_patrol, gymnasium; print(len(gymnasium.registry))"

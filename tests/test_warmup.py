@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from typer.testing import CliRunner
 
 from geo_patrol.cli.app import app
@@ -34,6 +35,7 @@ ExactBoard(duel).exploitability(make_agent("random"))
 """
 
 
+@pytest.mark.slow
 def test_warmup_compiles_what_environments_matches_and_solutions_call():
     result = CliRunner().invoke(app, ["warmup"])
     assert result.exit_code == 0, result.output
@@ -51,6 +53,7 @@ def test_warmup_compiles_what_environments_matches_and_solutions_call():
     assert use.returncode == 0, use.stderr
 
 
+@pytest.mark.slow
 def test_warmup_for_a_gpu_says_in_one_line_what_is_missing():
     result = subprocess.run(
         [sys.executable, "-m", "geo_patrol", "warmup", "--device", "cuda"], capture_output=True, text=True, check=False

@@ -56,11 +56,13 @@ def installed(tmp_path_factory):
     return wheel, target
 
 
+@pytest.mark.slow
 def test_wheel_is_pure_python(installed):
     wheel, _ = installed
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
+@pytest.mark.slow
 def test_installed_wheel_finds_its_presets_missions_and_lessons(installed, tmp_path):
     _, target = installed
     plain = os.environ | {"NUMBA_DISABLE_JIT": "1"}  # the sources of the wheel would be compiled anew
@@ -74,6 +76,7 @@ def test_installed_wheel_finds_its_presets_missions_and_lessons(installed, tmp_p
     assert "Case 3" in text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the program is an .exe there")
 def test_installed_program_runs(installed, tmp_path):
     _, target = installed
@@ -99,6 +102,7 @@ def test_metadata_lead_to_the_repository(installed):
     assert re.findall(r"\]\((?!https:)", metadata) == []
 
 
+@pytest.mark.slow
 def test_installed_wheel_writes_a_replay_as_html(installed, tmp_path):
     _, target = installed
     recorded = ROOT / "tests" / "data" / "replay.jsonl.gz"

@@ -119,6 +119,7 @@ for phases in (0, 1, 8, 9):
 """
 
 
+@pytest.mark.slow
 def test_masks_that_allow_what_a_position_does_not_lead_beyond_no_array():
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}  # compiled code reads beyond the ends of arrays silently
     result = subprocess.run(

@@ -131,6 +131,7 @@ def test_an_agent_is_asked_alike_everywhere(kind, method, place):
     assert {method} == CALLS
 
 
+@pytest.mark.slow
 def test_an_agent_in_a_process_of_its_own_is_asked_alike():
     for kind, method in ((Seeded, "act_seeded"), (Acts, "act"), (PlansSeeded, "plan")):
         agent = IsolatedAgent(f"{__file__}:Tells{kind.__name__}", move_time=100)

@@ -53,6 +53,7 @@ def save(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_a_file_plays_the_same_in_this_process_and_in_one_of_its_own(save):
     name = save(linear_model([ONEHOT], [LOGITS, VALUE]))
     here = play_match(make_agent(name), "idle", config="case1", games=6, seed=3)
@@ -185,6 +186,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 def test_loading_computes_nothing(save):
     """Otherwise a small file could take any time and memory before its process has a deadline."""

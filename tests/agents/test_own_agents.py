@@ -92,6 +92,7 @@ def test_an_error_in_a_file_is_reported(tmp_path):
         load_agent(f"{tmp_path}/broken.py:Bot")
 
 
+@pytest.mark.slow
 def test_an_isolated_agent_plays_the_same_orders_and_prints_to_standard_error(guarded, capfd):
     agent = guarded("Polite")
     assert agent.observation == "onehot"
@@ -119,6 +120,7 @@ def order(agent):
 needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -134,6 +136,7 @@ def test_no_fault_of_an_agent_leaves_its_process(name, message, guarded):
         first_orders(agent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Sleeps", "Spins"])
 def test_an_agent_that_hangs_is_ended(name, guarded, monkeypatch):
     agent = guarded(name)
@@ -145,6 +148,7 @@ def test_an_agent_that_hangs_is_ended(name, guarded, monkeypatch):
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="no limits of memory")
 def test_an_agent_gets_half_of_the_memory_at_most(guarded):
     with pytest.raises(AgentError, match=r"act raised MemoryError: after .* GiB") as caught:
@@ -154,6 +158,7 @@ def test_an_agent_gets_half_of_the_memory_at_most(guarded):
     assert taken <= machine / 2
 
 
+@pytest.mark.slow
 def test_an_agent_that_hangs_when_games_begin_is_ended(guarded, monkeypatch):
     agent = guarded("Stalls")
     monkeypatch.setattr(isolation, "CALL_SECONDS", 0.4)
@@ -174,10 +179,12 @@ def test_messages_of_exceptions_fit_on_a_line(name, message):
         play_match(load_agent(own(name)), "idle", games=2)
 
 
+@pytest.mark.slow
 def test_orders_of_an_array_subclass_become_plain_arrays(guarded):
     assert type(first_orders(guarded("Disguises"))) is np.ndarray
 
 
+@pytest.mark.slow
 def test_an_agent_that_fails_loses_and_the_match_goes_on(guarded):
     """Raises fails in the third phase; every batch begins with a fresh process."""
     agent = guarded("Raises")
@@ -238,6 +245,7 @@ def test_illegal_orders_are_noops_or_lose_the_game():
     assert (lost.winner == SECOND).all()
 
 
+@pytest.mark.slow
 def test_renewing_an_agent_clears_its_state(guarded):
     agent = guarded("Counter")
 
@@ -250,6 +258,7 @@ def test_renewing_an_agent_clears_its_state(guarded):
     assert play() == first
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_be_made_again_loses(guarded, tmp_path):
     path = tmp_path / "fragile.py"
     path.write_text(OWN.read_text())
@@ -261,6 +270,7 @@ def test_an_agent_that_cannot_be_made_again_loses(guarded, tmp_path):
     assert "has no 'Leaves'" in result.failures[1].message
 
 
+@pytest.mark.slow
 @needs_kill
 def test_the_process_of_an_agent_ends_with_the_match_however_that_ends():
     """A process that remained would keep open the standard error that is read to its end here."""
@@ -290,6 +300,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @needs_kill
 @pytest.mark.parametrize("end", ENDS)
 def test_programs_that_an_agent_starts_end_with_the_match_however_that_ends(end):
@@ -346,6 +357,7 @@ def act_once(agent):
     return agent.act(np.zeros((1, size), np.int16), np.ones((1, 11, 28), np.int8), np.random.default_rng(0))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="finds its channel as POSIX has it")
 @pytest.mark.parametrize(
     ("name", "message"),

@@ -90,6 +90,7 @@ def test_live_games_pass_games(planner):
     assert not live.is_over
 
 
+@pytest.mark.slow
 def test_an_agent_in_a_process_of_its_own_receives_games(monkeypatch):
     for limit in ("CALL_SECONDS", "START_SECONDS"):
         monkeypatch.setattr(isolation, limit, 300.0)

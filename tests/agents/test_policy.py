@@ -75,6 +75,7 @@ def test_it_beats_weak_agents():
     assert play_match("policy", "idle", games=200, seed=1).summary().total.win_rate > 0.97
 
 
+@pytest.mark.slow
 def test_orders_are_sampled_from_their_probabilities(position):
     observations, masks = position
     agent = PolicyAgent()
@@ -100,6 +101,7 @@ def mixed():
     return weights
 
 
+@pytest.mark.slow
 def test_all_satellites_follow_the_component_that_is_drawn(mixed, position):
     """So pairs of satellites choose together more or less often than if they were independent, just as often as is said."""
     observations, masks = position
@@ -326,6 +328,7 @@ def test_scenarios_to_train_on_are_the_presets(rings):
         assert {row.tobytes() for row in make_vec(preset, 1, observation="tokens").reset(seed=1)[0]} <= sampled, preset
 
 
+@pytest.mark.slow
 def test_the_same_weights_give_the_same_bytes_in_every_process(tmp_path):
     """The order of several keys of metadata changes from process to process."""
     program = (

@@ -118,6 +118,7 @@ def test_beats_random_from_both_sides(preset):
     assert not result.illegal_orders.any()
 
 
+@pytest.mark.slow
 def test_looking_ahead_helps():
     result = play_match(search(rollouts=400), "raider", games=60, seed=11)
     assert (result.winner == 0).mean() >= 0.6
@@ -264,6 +265,7 @@ def test_a_policy_that_proposes_makes_a_lookahead_agent(lookahead):
     assert isinstance(make_agent("search:propose=scripted"), SearchAgent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["geo_patrol", "case4", "od2d"])
 def test_looking_to_the_end_of_the_turn_orders_legally_and_the_same_for_a_seed(lookahead, preset):
     matches = [play_match(lookahead, "scripted", config=preset, games=4, seed=2) for _ in range(2)]
@@ -440,6 +442,7 @@ def test_equal_values_are_decided_by_the_policys_probabilities():
     assert (orders == PROGRADE).sum() == -log_probs.max() < -log_probs[0]
 
 
+@pytest.mark.slow
 def test_the_enemy_may_be_known_as_an_agent_that_plans(tmp_path):
     """Such as a solution, which reads the positions themselves, in the engagement after a movement too."""
     write_solution(tmp_path / "duel.safetensors", solve(load_config("duel", {"turn_limit": 2})))

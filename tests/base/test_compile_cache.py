@@ -57,6 +57,7 @@ def cached_files(tmp_path, suffix):
     return sorted(folder.rglob(f"*{suffix}"))
 
 
+@pytest.mark.slow
 def test_compiled_code_is_stored_and_loaded(run):
     assert run()[0] == COMPILED
     assert run() == (LOADED, [])
@@ -74,6 +75,7 @@ def change_last_bit(content):
     return content[:-1] + bytes([content[-1] ^ 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
 def test_damaged_files_are_recompiled_and_replaced(run, tmp_path, suffix):
     run()
@@ -87,6 +89,7 @@ def test_damaged_files_are_recompiled_and_replaced(run, tmp_path, suffix):
     assert run() == (LOADED, [])
 
 
+@pytest.mark.slow
 def test_missing_files_are_recompiled(run, tmp_path):
     run()
     for path in cached_files(tmp_path, ".nbc"):
@@ -95,6 +98,7 @@ def test_missing_files_are_recompiled(run, tmp_path):
     assert run() == (LOADED, [])
 
 
+@pytest.mark.slow
 def test_a_folder_with_the_name_of_a_file_is_reported(run, tmp_path):
     run()
     for path in cached_files(tmp_path, ".nbi"):
@@ -105,6 +109,7 @@ def test_a_folder_with_the_name_of_a_file_is_reported(run, tmp_path):
     assert any("cannot be read (Is a directory)" in line for line in errors)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of resources are POSIX")
 def test_a_full_disk_lets_the_program_run_uncached(run):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))"
@@ -124,6 +129,7 @@ os.access = lambda path, mode: access(path, mode) and not mode & os.W_OK
 """
 
 
+@pytest.mark.slow
 def test_code_in_a_folder_that_cannot_be_written_is_used(run, tmp_path):
     assert run(first=READ_ONLY)[0] == COMPILED
     assert run()[0] == COMPILED
@@ -132,6 +138,7 @@ def test_code_in_a_folder_that_cannot_be_written_is_used(run, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == before
 
 
+@pytest.mark.slow
 def test_what_a_read_only_folder_does_not_hold_is_stored_elsewhere(run, tmp_path):
     run()
     (folder,) = (tmp_path / "cache").iterdir()

@@ -58,6 +58,7 @@ def test_every_command_has_help(command):
     assert f"geo-patrol {command}" in ran.output or f"{command} [OPTIONS]" in ran.output
 
 
+@pytest.mark.slow
 def test_examples_of_the_overview_run(monkeypatch):
     # Every window is closed as soon as it is shown.
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
@@ -76,6 +77,7 @@ def test_version():
     assert run("--version").output == f"geo-patrol {__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["configs"], ["match", "idle", "idle", "--games", "2"]])
 def test_output_for_terminals_without_unicode(arguments):
     ran = process(*arguments, encoding="ascii")
@@ -83,6 +85,7 @@ def test_output_for_terminals_without_unicode(arguments):
     assert (ran.returncode, errors) == (0, [])
 
 
+@pytest.mark.slow
 def test_an_unknown_command_is_reported():
     ran = process("mtch")
     assert ran.returncode == 2
@@ -114,6 +117,7 @@ def list_commands(group=None, names=()):
             yield (*names, name), [each for each in command.params if each.param_type_name == "option"]
 
 
+@pytest.mark.slow
 def test_every_option_of_every_command_is_collected_or_given_once():
     single = [(names, option) for names, options in list_commands() for option in options if not option.multiple]
     assert len(single) > 150
@@ -204,6 +208,7 @@ def test_errors_of_the_library_are_one_line_and_bugs_keep_their_traceback(capsys
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [

@@ -29,6 +29,7 @@ def run(code, *arguments, path=SOURCE):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imported", ["gymnasium", "pettingzoo", "typer", "rich", "pydantic_core"])
 def test_while_a_library_is_imported(imported, tmp_path):
     (tmp_path / f"{imported}.py").write_text(INTERRUPT)
@@ -36,6 +37,7 @@ def test_while_a_library_is_imported(imported, tmp_path):
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("called", "arguments"),
     [
@@ -50,6 +52,7 @@ def test_while_arguments_are_read_and_while_a_command_runs(called, arguments):
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
 
 
+@pytest.mark.slow
 def test_while_code_is_compiled_or_loaded(tmp_path):
     """An exception would be lost inside of LLVM: the process ends at once."""
     interrupt = "lambda *_: (os.kill(os.getpid(), signal.SIGINT), print('went on'))"
@@ -69,6 +72,7 @@ def ending(name, number):
     return f"import os, time; from unittest import mock\nmock.patch({name!r}, lambda *_, **__: {send}).start()\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("called", "arguments", "number"),
     [
@@ -91,6 +95,7 @@ def test_a_file_that_is_being_written_is_removed(called, arguments, number, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_hangup_that_nohup_ignores_is_ignored():
     ran = run(
         f"import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{ending('os.getlogin', signal.SIGHUP)}os.getlogin()\n{START}",

@@ -42,6 +42,7 @@ print(sorted(set(loaded()) - set(before)))
 """
 
 
+@pytest.mark.slow
 def test_all_that_a_game_needs_is_compiled_before_it_begins(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     command = [sys.executable, "-c", COUNT + PLAYING]

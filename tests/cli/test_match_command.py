@@ -114,6 +114,7 @@ def test_an_agent_that_fails_loses_and_is_named(monkeypatch, tmp_path):
     assert one["games"] == 2
 
 
+@pytest.mark.slow
 def test_names_are_printed_as_they_are(tmp_path):
     path = tmp_path / "[red]" / "[" / "bold]" / "bot.py"
     path.parent.mkdir(parents=True)
@@ -125,6 +126,7 @@ def test_names_are_printed_as_they_are(tmp_path):
     assert f"\n{name}: " in ran.stdout
 
 
+@pytest.mark.slow
 def test_an_agent_of_the_users_own(tmp_path):
     path = tmp_path / "bot.py"
     path.write_text("from geo_patrol.agents import RandomAgent\nclass Bot(RandomAgent):\n    pass\n")
@@ -234,6 +236,7 @@ def test_standard_output_takes_json_or_csv_instead_of_the_table(result, tmp_path
     check_json(path.read_text(), result)
 
 
+@pytest.mark.slow
 def test_networks_and_files_are_named(tmp_path):
     bot = tmp_path / "bot.py"
     bot.write_text("from geo_patrol.agents import RandomAgent\nclass Bot(RandomAgent):\n    pass\n")
@@ -283,6 +286,7 @@ def test_show_and_quiet_print_the_game_alone():
     assert ran.stdout.count("no orders") == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -367,6 +371,7 @@ def test_an_interrupted_match_leaves_old_files_alone(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_a_real_process_plays_and_fails(result):
     played = process("match", *MATCH, "--csv", "-")
     stderr = [line for line in played.stderr.splitlines() if "compiling the game engine" not in line]
@@ -377,6 +382,7 @@ def test_a_real_process_plays_and_fails(result):
     assert failed.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
     table, replays = tmp_path / "games.csv", tmp_path / "games.jsonl"
@@ -396,6 +402,7 @@ def test_ctrl_c_ends_a_match_with_status_130(tmp_path):
     assert list(tmp_path.iterdir()) == [replays]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are message otherwise there")
 @pytest.mark.parametrize("arguments", [["--csv", "-"], ["--show"]])
 def test_a_closed_pipe_is_no_traceback(arguments):

@@ -49,6 +49,7 @@ def test_a_file_behind_an_equals_sign_is_written_into_the_home_directory(monkeyp
     assert [path.name for path in tmp_path.iterdir()] == ["sheets"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -93,6 +94,7 @@ def run_without_home(*arguments, more="", stdin=""):
 NOT_SAVED = "Games are not saved: ~/.local/state: no home directory is known, set HOME."
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="users of POSIX")
 def test_a_game_at_the_terminal_needs_no_home_directory():
     done = run_without_home("play", "--text", "--against", "random", "--seed", "1", stdin="rest\nq\n")
@@ -100,6 +102,7 @@ def test_a_game_at_the_terminal_needs_no_home_directory():
     assert done.stderr.splitlines()[-1] == NOT_SAVED
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="users of POSIX")
 @pytest.mark.parametrize("command", ["play", "learn", "fly"])
 def test_pages_need_no_home_directory(command):

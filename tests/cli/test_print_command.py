@@ -37,6 +37,7 @@ def sheet_sizes(pdf):
     return [tuple(round(float(length) * 25.4 / 72) for length in box) for box in boxes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("paper", "size"), [("a4", (210, 297)), ("letter", (216, 279))])
 def test_a_game_as_pdf(tmp_path, paper, size):
     result = print_("-o", tmp_path / "kit.pdf", "--config", "case1", "--paper", paper)
@@ -46,6 +47,7 @@ def test_a_game_as_pdf(tmp_path, paper, size):
     assert sheet_sizes(content) == [size] * len(game_sheets(Game("case1")))
 
 
+@pytest.mark.slow
 def test_a_mission_as_pdf(tmp_path):
     result = print_("-o", tmp_path / "kit.pdf", "--mission", "sample_probe")
     assert result.exit_code == 0, result.output
@@ -216,6 +218,7 @@ def test_launch_points_are_marked_on_the_map_where_a_flight_can_begin():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mission_names())
 def test_sheets_of_a_mission(name):
     mission = load_mission(name)

@@ -69,6 +69,7 @@ def test_text_shows_the_game(played):
     assert f"wins in turn {replay.end.turns}, {score}: {', '.join(replay.end.reasons)}" in ran.stdout
 
 
+@pytest.mark.slow
 def test_text_shows_games_of_the_published_implementation():
     ran = run(GOLDEN, "--text", "--game", 299)
     assert ran.exit_code == 0
@@ -199,6 +200,7 @@ def test_the_window_shows_the_game(played, watched):
     assert [phase.outcomes for phase in timeline.phases] == [phase.outcomes for phase in replay.phases]
 
 
+@pytest.mark.slow
 def test_without_a_screen_the_message_says_what_to_do(played):
     environment = {
         name: value
@@ -253,6 +255,7 @@ def test_pictures_are_vectors_in_svg_and_refused_in_other_formats(played, tmp_pa
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_a_pdf_holds_vectors_and_texts_but_no_image(played, tmp_path):
     assert run(played, "--pdf", "1", "-o", tmp_path / "start.pdf").exit_code == 0
     content = (tmp_path / "start.pdf").read_bytes()
@@ -261,6 +264,7 @@ def test_a_pdf_holds_vectors_and_texts_but_no_image(played, tmp_path):
     assert b"/Subtype /Image" not in content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "note"), [(3, "3 games; a page holds 3 games, the rest is left out"), (4, "4 games")]
 )
@@ -270,6 +274,7 @@ def test_a_page_that_is_full_says_so_only_if_games_are_left_out(played, tmp_path
     assert run(played, "--html", path).stdout == f"written: {path}, {note}\n"
 
 
+@pytest.mark.slow
 def test_a_page_holds_all_games_or_one(played, tmp_path):
     path = tmp_path / "games.html"
     ran = run(played, "--html", path)
@@ -284,6 +289,7 @@ def test_a_page_holds_all_games_or_one(played, tmp_path):
     assert not re.search(r'(src|href)="[^#]', page), "it refers to nothing outside"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
 def test_one_command_writes_all_that_it_is_asked_for(played, tmp_path):
     page, table, picture = (tmp_path / name for name in ("game.html", "games.csv", "end.svg"))
@@ -309,6 +315,7 @@ def test_films_may_have_a_colon_in_their_names(played, tmp_path):
     assert path.read_bytes().startswith(b"GIF8")
 
 
+@pytest.mark.slow
 def test_films_play_the_game(played, tmp_path):
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
     gif, mp4 = tmp_path / "game.gif", tmp_path / "game.mp4"
@@ -449,6 +456,7 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
     assert verify(path).exit_code == 0
 
 
+@pytest.mark.slow
 def test_games_that_cannot_be_resumed(played, tmp_path):
     def resume(*arguments):
         return CliRunner().invoke(app, ["play", "--text", *map(str, arguments)])

@@ -61,6 +61,7 @@ def words(page):
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page.partition("<main>")[2])))
 
 
+@pytest.mark.slow
 def test_results_are_those_of_the_match(page):
     result = play_match("scripted", "random", config="case1", games=30, seed=7)
     for tally, where in zip(
@@ -73,6 +74,7 @@ def test_results_are_those_of_the_match(page):
         assert f"{row} {100 * low:.1f} to {high:.1%} {tally.mean_score_difference:+.1f}" in words(page)
 
 
+@pytest.mark.slow
 def test_the_page_says_who_played_and_by_which_seeds(played, page):
     assert "<dt>scripted</dt><dd>follows rules written by hand" in page
     assert "<dt>random</dt><dd>gives legal orders at random</dd>" in page
@@ -106,12 +108,14 @@ def test_charts_maps_and_positions_are_there(page):
     assert "where alpha's Patrols were" in html.unescape(page)
 
 
+@pytest.mark.slow
 def test_equal_games_give_equal_reports(played, page):
     again = played.with_name("again.html")
     run(played, "-o", again)
     assert again.read_text() == page
 
 
+@pytest.mark.slow
 def test_untrusted_texts_are_escaped(played, tmp_path):
     path, target = tmp_path / "hostile.jsonl", tmp_path / "page.html"
     lines = [json.loads(line) for line in gzip.decompress(played.read_bytes()).splitlines()]
@@ -134,6 +138,7 @@ def test_untrusted_texts_are_escaped(played, tmp_path):
     assert "29 games" in page
 
 
+@pytest.mark.slow
 def test_games_of_many_boards_and_of_the_published_implementation(tmp_path):
     for config in ("od2d", "case4"):
         play_match("scripted", "idle", config=config, games=2, seed=1, save=tmp_path / f"{config}.jsonl")

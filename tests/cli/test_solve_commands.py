@@ -17,6 +17,7 @@ def run(*arguments):
     return CliRunner(env={"COLUMNS": "120", "NO_COLOR": "1"}).invoke(app, [*map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_a_game_is_solved_and_its_solution_plays(tmp_path):
     path, report = tmp_path / "small.safetensors", tmp_path / "small.json"
     ran = run("solve", "duel", *TWO_TURNS, "--out", path, "--json", report)

@@ -29,6 +29,7 @@ def run(command, **environment):
     return ran.returncode, ran.stdout.decode(errors="backslashreplace"), ran.stderr.decode(errors="backslashreplace")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "status"),
     [
@@ -47,6 +48,7 @@ def test_a_closed_stream_is_the_null_device(command, status, tmp_path):
         assert output == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("command", ["--version", "match --help", "configs"])
 def test_a_full_disk_is_reported_once(command):
@@ -54,6 +56,7 @@ def test_a_full_disk_is_reported_once(command):
     assert run(f"geo_patrol {command} >/dev/full 2>&1") == (2, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["--help", "configs"])
 def test_a_broken_pipe_is_silent(command):
     ended, _, errors = run(f"(sleep 0.2; geo_patrol {command}; echo $? >&2) | true")
@@ -68,6 +71,7 @@ def town(tmp_path, monkeypatch):
     return f"{CITY}.toml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "shown"),
     [
@@ -86,6 +90,7 @@ def test_names_are_escaped_where_the_encoding_lacks_their_letters(town, environm
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_input_in_another_encoding_is_no_order(tmp_path):
     environment = {"XDG_STATE_HOME": str(tmp_path)}
     for command in ("play --text --against idle", "fly --text"):
@@ -94,12 +99,14 @@ def test_input_in_another_encoding_is_no_order(tmp_path):
         assert output
 
 
+@pytest.mark.slow
 def test_tables_on_standard_output_are_in_utf_8(town):
     command = f"geo_patrol match idle idle -n 2 -c {town} --save games.jsonl -q; geo_patrol replay games.jsonl --csv -"
     ended, output, _ = run(command, PYTHONIOENCODING="cp1252")
     assert (ended, CITY in output) == (0, True)
 
 
+@pytest.mark.slow
 def test_an_agent_whose_file_has_a_name_that_is_no_text_is_refused(tmp_path):
     name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.py:Agent")
     with pytest.raises(AgentError, match="its name must be text"):
@@ -108,6 +115,7 @@ def test_an_agent_whose_file_has_a_name_that_is_no_text_is_refused(tmp_path):
     assert (ended, output, errors.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.slow
 def test_a_page_escapes_a_title_that_is_no_text(tmp_path):
     page = tmp_path / "page.html"
     assert run(f"geo_patrol report {REPLAY} -o {page} --title $(printf '\\377')")[0] == 0

@@ -58,6 +58,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_study_prints_its_cells_and_answers(folder):
     printed = (folder / "printed.txt").read_text()
     assert "Rounds and defenders" in printed
@@ -67,6 +68,7 @@ def test_a_study_prints_its_cells_and_answers(folder):
     assert "How much are changes worth (alpha wins)?" in printed
 
 
+@pytest.mark.slow
 def test_tables_say_what_they_are_from(folder):
     out, study = folder / "out", read_study(folder / "out")
     for table in ("results", "curves", "answers", "levels"):
@@ -79,6 +81,7 @@ def test_tables_say_what_they_are_from(folder):
     assert {key: written[key] for key in study.to_dict()} == json.loads(json.dumps(study.to_dict()))
 
 
+@pytest.mark.slow
 def test_the_same_study_gives_the_same_bytes(folder, tmp_path):
     ran = run("study", "run", folder / "study.toml", "--out", tmp_path)
     assert ran.exit_code == 0
@@ -92,6 +95,7 @@ def test_parquet_has_the_same_rows(folder):
     assert rows == read_study(folder / "out").rows()
 
 
+@pytest.mark.slow
 def test_a_report_is_a_page_with_figures(folder, tmp_path):
     arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
     assert run(*arguments).exit_code == 0
@@ -140,6 +144,7 @@ def test_help_lists_the_measures_that_a_command_takes():
     assert "margin" in run("study", "worth", "--help").stdout
 
 
+@pytest.mark.slow
 def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp_path):
     arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
     assert run(*arguments).exit_code == 0
@@ -152,6 +157,7 @@ def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp
         assert text in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "points"), [((), "518.4pt"), (("--width", 3.5), "252pt")])
 def test_figures_are_as_wide_as_asked(folder, tmp_path, width, points):
     arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path, *width)

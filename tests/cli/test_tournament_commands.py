@@ -37,6 +37,7 @@ def read_csv(path):
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.slow
 def test_tournament_prints_and_writes_its_tables(tmp_path):
     out = tmp_path / "out"
     ran = run(*TOURNAMENT, "--out", out, "--mirror")
@@ -63,6 +64,7 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     assert "the option to play agents against themselves was True and is now False. Use another folder" in ran.stderr
 
 
+@pytest.mark.slow
 def test_json_goes_to_standard_output():
     ran = run(*TOURNAMENT, "--json", "-")
     assert json.loads(ran.stdout)["format"] == "geo_patrol tournament"
@@ -106,6 +108,7 @@ class Idle:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "chunks"),
     [
@@ -150,6 +153,7 @@ def test_sprt_interrupted_before_the_first_games_prints_nothing(monkeypatch):
     assert (ran.exit_code, ran.stdout, ran.stderr) == (130, "", "geo-patrol: interrupted\n")
 
 
+@pytest.mark.slow
 def test_tables_keep_their_names_on_narrow_terminals():
     ran = run(*TOURNAMENT, columns=60)
     lines = ran.stdout.splitlines()
@@ -179,6 +183,7 @@ def test_ray_without_its_package_is_an_error_before_anything_is_played(command, 
     assert ran.stderr == "geo-patrol: ray is not installed: pip install 'geo_patrol[ray]'\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

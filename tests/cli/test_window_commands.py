@@ -43,6 +43,7 @@ def test_wrong_arguments_are_explained(arguments, message):
     assert screen.open_screens == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
 def test_without_a_screen_watching_says_what_to_do():
     environment = {

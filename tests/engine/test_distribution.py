@@ -112,6 +112,7 @@ def test_random_crowds_agree_with_the_sampler(seed):
     assert assert_destroyed_as_often_as_in_the_sampler(*random_crowd(seed), 20_000) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orders", CROWD.values(), ids=CROWD)
 def test_positions_are_as_frequent_as_in_the_sampler(orders):
     game = crowded()

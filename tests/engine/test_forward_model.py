@@ -29,6 +29,7 @@ def play_step_by_step(batch, max_phases=1000):
     return batch
 
 
+@pytest.mark.slow
 @given(configs(), seeds.filter(lambda seed: seed < 2**62))
 def test_a_batch_plays_what_single_games_play(config, seed):
     batch, singles = Games(config, 3, seed=seed), [Game(config, seed=seed + i) for i in range(3)]
@@ -152,6 +153,7 @@ def test_keys_are_equal_for_equal_positions_whatever_the_random_stream(game, see
     assert isinstance(hash(game.key), int)
 
 
+@pytest.mark.slow
 @given(games(max_phases=5), seeds)
 def test_keys_differ_where_positions_do(game, seed):
     following = play_on(game.copy(), 1, seed % 2**32)
@@ -278,6 +280,7 @@ def test_actions_of_games_are_integers(actions):
             call(actions)
 
 
+@pytest.mark.slow
 @given(games(max_phases=30), st.integers(0, 2**32))
 def test_what_an_engagement_leads_to_is_in_its_distribution(game, seed):
     if game.phase == "movement":

@@ -118,6 +118,7 @@ def compare(game, side, encoding):
     assert unobserved == set()
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(games())
 def test_elements_have_the_values_of_their_names(game):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 DATA = str(Path(__file__).parents[1] / "data" / "reference_odds.json")
 PLAY = f"""
 DATA = {DATA!r}
@@ -34,6 +36,7 @@ def run(**variables):
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_large_values_odds_and_random_orders_are_the_same_without_compilation():
     compiled = run()
     assert compiled[0] == {"alpha": 100_100, "bravo": 100_100}

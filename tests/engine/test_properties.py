@@ -84,6 +84,7 @@ def through_json(saved):
 # Legal orders
 
 
+@pytest.mark.slow
 @given(games())
 def test_masks_and_costs_follow_the_rules(game):
     for side in SIDES:
@@ -100,6 +101,7 @@ def test_masks_and_costs_follow_the_rules(game):
                 assert game.is_legal(side, order) == is_legal
 
 
+@pytest.mark.slow
 @given(games(max_phases=12), play_seeds)
 def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     assume(not game.is_over)
@@ -124,6 +126,7 @@ def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     assert [infos[side]["illegal_orders"] for side in SIDES] == [0, 0]
 
 
+@pytest.mark.slow
 @given(games(), st.lists(st.lists(odd_codes, min_size=11, max_size=11), min_size=2, max_size=2))
 def test_all_other_codes_count_as_illegal_and_become_noop(game, codes):
     assume(not game.is_over)
@@ -143,6 +146,7 @@ def test_all_other_codes_count_as_illegal_and_become_noop(game, codes):
 # Invariants of play
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(configs(), seeds, play_seeds)
 def test_fuel_and_ammo_never_rise_and_satellites_stay_on_the_board(config, seed, play_seed):
@@ -172,6 +176,7 @@ def test_fuel_and_ammo_never_rise_and_satellites_stay_on_the_board(config, seed,
     assert game.reasons
 
 
+@pytest.mark.slow
 @given(games(max_phases=15))
 def test_score_is_goal_points_and_fuel_points(game):
     if game.phase == "movement":
@@ -225,6 +230,7 @@ def without_collisions(codes):
     return np.where((codes >= state.COLLIDE) & (codes < state.GUARD), state.NOOP, codes)
 
 
+@pytest.mark.slow
 @given(games(deterministic_symmetric_configs(), max_phases=10), play_seeds)
 def test_mirrored_games_play_the_same(game, seed):
     assume(not game.is_over)
@@ -260,6 +266,7 @@ def test_rewards_add_up_to_the_final_score_difference(config, seed):
     assert set(start) == set(SIDES)
 
 
+@pytest.mark.slow
 @given(configs(), seeds)
 def test_outcome_rewards_follow_from_the_winner(config, seed):
     env = geo_patrol_v0.parallel_env(config=config, reward="outcome")
@@ -276,6 +283,7 @@ def test_outcome_rewards_follow_from_the_winner(config, seed):
 # Saving, copies, seeds
 
 
+@pytest.mark.slow
 @given(games(), play_seeds)
 def test_saved_games_continue_identically(game, seed):
     twin = Game.restore(through_json(game.save()))
@@ -340,6 +348,7 @@ def test_aec_environment_is_saved_between_alpha_and_bravo():
     assert env.unwrapped.game().satellite("alpha", 3).fuel == 95
 
 
+@pytest.mark.slow
 @given(games(max_phases=20), play_seeds)
 def test_copies_continue_identically_and_are_independent(game, seed):
     before = game.save()
@@ -348,6 +357,7 @@ def test_copies_continue_identically_and_are_independent(game, seed):
     assert play_on(game, 20, seed) == copy
 
 
+@pytest.mark.slow
 @given(games(max_phases=20), seeds)
 def test_forks_do_not_reveal_the_random_stream_of_the_game(game, seed):
     real, forked = game.save()["chance"], game.fork(seed).save()["chance"]
@@ -442,6 +452,7 @@ print(json.dumps([env.save(), observations["bravo"]["observation"].tolist()]))
 """
 
 
+@pytest.mark.slow
 def test_plain_python_plays_as_compiled_code():
     played = []
     for disabled in ("0", "1"):

@@ -124,6 +124,7 @@ def test_when_the_game_is_over_both_sides_know_everything():
         assert seen.position == game.position.model_copy(update={"illegal_orders": seen.position.illegal_orders})
 
 
+@pytest.mark.slow
 @given(configs(), seeds, st.integers(0, 2**32))
 def test_a_range_across_the_board_hides_nothing(config, seed, choices):
     """Beliefs, scores and rewards are those of the game without sensor ranges, bit for bit."""
@@ -281,6 +282,7 @@ BOARDS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     st.sampled_from(BOARDS),
@@ -405,6 +407,7 @@ def test_the_random_stream_cannot_be_computed_from_what_a_planner_gets(config):
         assert not reveals(received)
 
 
+@pytest.mark.slow
 @given(configs(), seeds, st.integers(1, 4), st.sampled_from(SIDES), st.integers(0, 30))
 def test_a_view_has_the_sectors_in_sight(config, seed, reach, side, phases):
     game = play_on(Game(with_ranges(config, reach, None), seed=seed), phases)

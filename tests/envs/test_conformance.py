@@ -75,11 +75,13 @@ def ignore_expected_warnings():
 every_option = pytest.mark.parametrize("options", OPTIONS, ids=str)
 
 
+@pytest.mark.slow
 @every_option
 def test_parallel_api(options, capsys):
     parallel_api_test(geo_patrol_v0.parallel_env(**options), num_cycles=150)
 
 
+@pytest.mark.slow
 @every_option
 @pytest.mark.parametrize("make", [geo_patrol_v0.env, geo_patrol_v0.raw_env])
 @pytest.mark.usefixtures("ignore_expected_warnings")
@@ -254,6 +256,7 @@ def test_observations_are_in_their_spaces_and_infos_have_the_same_keys(preset, e
     assert env.step(BOTH_NOOPS) == ({}, {}, {}, {}, {})
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(configs(), seeds, st.sampled_from(["onehot", "tokens"]))
 def test_observations_are_in_their_spaces_on_every_board(config, seed, encoding):

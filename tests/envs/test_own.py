@@ -174,6 +174,7 @@ def write_patrol_fuel(game, rules, side, out):
     out[0] = rules.initial_fuel[side, 1]
 
 
+@pytest.mark.slow
 def test_rules_are_those_of_the_game():
     own = Observation(write_patrol_fuel, 1, low=0, high=10_000)
     envs = make_vec("generalization/train", 8, observation=own, opponent="random", seats="bravo")
@@ -193,6 +194,7 @@ def test_names_and_bounds():
 # Rewards
 
 
+@pytest.mark.slow
 @every_reward
 @pytest.mark.parametrize("config", ["case1", "skirmish"])
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
@@ -223,6 +225,7 @@ def test_rewards_and_returns(own, config, mode):
     assert "losses" not in infos
 
 
+@pytest.mark.slow
 @every_reward
 def test_rewards_against_an_opponent(own):
     envs = make_vec("case1", 64, reward=own, opponent="random", seats="alternate", autoreset="same_step", threads=2)
@@ -401,6 +404,7 @@ class Bot:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [make_agent, make_match_agent], ids=["here", "in a process of its own"])
 def test_agents_of_files(make, tmp_path):
     overrides = {"alpha.patrols.ammo": 3, "bravo.patrols.ammo": 3}

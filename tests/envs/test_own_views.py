@@ -96,6 +96,7 @@ def expected(env, agent, reach, sees_fleet, encoding):
     return values
 
 
+@pytest.mark.slow
 @given(positions())
 def test_every_feature_has_the_value_that_its_name_states(position):
     env, reaches = position
@@ -122,6 +123,7 @@ def test_every_feature_has_the_value_that_its_name_states(position):
                 assert value == of_side[name], name
 
 
+@pytest.mark.slow
 @given(positions(), st.integers(0, 2**32))
 def test_nothing_about_enemies_out_of_sight_changes_what_a_satellite_observes(position, seed):
     env, reaches = position

@@ -188,6 +188,7 @@ def test_observations_and_infos_agree_on_sampled_sensor_ranges():
     assert seen == RANGES
 
 
+@pytest.mark.slow
 def test_games_of_sampled_sensor_ranges_play_like_those_of_their_configuration():
     env = geo_patrol_v0.parallel_env(config=SENSORS)
     hidden = dict.fromkeys(RANGES, 0)
@@ -333,6 +334,7 @@ def test_restored_environments_keep_their_weights():
         assert infos["alpha"]["variant"] == 2
 
 
+@pytest.mark.slow
 @given(st.data(), seeds)
 def test_saved_games_hold_what_was_sampled(data, seed):
     game = Game(CONFIG, seed=seed)

@@ -49,6 +49,7 @@ def test_one_side_against_an_opponent(mode, seats, opponent):
     assert play_both("case3", 4, 100, autoreset=mode, **options) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
 @pytest.mark.parametrize("opponent", [None, "scripted", "random"])
 def test_threads(mode, opponent):

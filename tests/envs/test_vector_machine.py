@@ -146,4 +146,4 @@ class VectorMachine(RuleBasedStateMachine):
 
 
 VectorMachine.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
-TestVector = VectorMachine.TestCase
+TestVector = pytest.mark.slow(VectorMachine.TestCase)

@@ -48,6 +48,7 @@ def current_bytes(reference):
     return np.asarray(reference.copy() if isinstance(reference, np.flatiter) else reference).tobytes()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(data=st.data())
 def test_returned_arrays_are_not_written_to_while_referenced(data):
@@ -99,6 +100,7 @@ def test_writing_to_returned_arrays_has_no_effect_on_the_environment():
         del returned, actions, array
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "opponent"),
     [("next_step", None), ("same_step", None), ("same_step", "random"), ("next_step", "scripted")],

@@ -29,6 +29,7 @@ def joined(batches):
     return np.concatenate(batches)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     config=configs(),
@@ -286,6 +287,7 @@ print("ok", interruptions > 5)
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_an_environment_that_can_be_reset():
     result = run_script(INTERRUPTED)
     assert (result.stdout, result.stderr) == ("ok True\n", "")
@@ -318,6 +320,7 @@ print("ok")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_has_threads_of_its_own():
     result = run_script(FORKED)
@@ -356,6 +359,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_the_same_without_compilation():
     compiled = run_script(PLAIN)
     assert len(compiled.stdout) == 65, compiled.stderr

@@ -64,6 +64,7 @@ def small_arena(monkeypatch):
     return small
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", read_arena().opponents, ids=lambda opponent: opponent.name)
 def test_the_population_is_frozen(opponent):
     assert arena.fingerprint(opponent) == FINGERPRINTS[opponent.name]
@@ -90,6 +91,7 @@ def test_the_quick_form_has_fewer_boards_and_games(small_arena):
     assert {cell.games for cell in result.cells} == {4}
 
 
+@pytest.mark.slow
 def test_a_result_repeats_wherever_the_agents_file_is(small_arena, tmp_path):
     code = (
         "import numpy as np\nfrom geo_patrol.agents import RandomAgent\nclass Mine(RandomAgent):\n    name = 'mine'\n"

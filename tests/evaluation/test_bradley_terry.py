@@ -20,6 +20,7 @@ def draw_counts(probabilities, games, draw_rate, generator):
     return generator.multinomial(games, results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("elo", "advantage", "games"),
     [([0, 50, 100, 150], 30, 50), ([-300, 0, 100, 900], -80, 200), ([0, 0], 0, 20)],
@@ -74,6 +75,7 @@ def play_pairs(probabilities, pairs, draw_rate, generator):
     return counts, table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw_rate", [0, 0.6])
 def test_intervals_account_for_correlated_pairs_and_for_draws(draw_rate):
     elo, advantage, generator = np.array([-120.0, 0.0, 120.0]), 40, np.random.default_rng(3)

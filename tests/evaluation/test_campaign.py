@@ -59,6 +59,7 @@ def test_tables_count_what_was_played(tournament):
     assert tournament.agent_errors == ()
 
 
+@pytest.mark.slow
 def test_finished_matches_are_not_played_again(tmp_path, monkeypatch):
     reported = []
     arguments = {"games": 4, "seed": 3, "folder": tmp_path}
@@ -244,6 +245,7 @@ def test_a_single_seed_tells_no_interval_of_an_equilibrium(pair):
     assert found.rows.tolist() == [[0, 1]] * 2
 
 
+@pytest.mark.slow
 def test_mirror_matches_show_the_advantage_of_a_side():
     result = play_tournament(["idle", "random"], config="case1", games=40, seed=1, mirror=True)
     assert result.pairings == [(0, 1), (0, 0), (1, 1)]
@@ -275,6 +277,7 @@ def test_wrong_arguments(arguments, message):
         play_tournament(**{"agents": ["idle", "random"], **arguments})
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_be_made_is_reported_before_anything_is_played(tmp_path):
     with pytest.raises(AgentError, match=r"cannot be made: FileNotFoundError: weights\.npz"):
         play_tournament(["idle", f"{OWN}:NeverMade"], folder=tmp_path / "out")

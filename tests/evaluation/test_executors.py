@@ -42,6 +42,7 @@ def tournament():
     return play_tournament(AGENTS, **SETTINGS, executor=InlineExecutor())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [LastFirstExecutor, lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(1)])
 def test_tournaments_are_the_same_on_any_executor(make, tournament):
     reported = []
@@ -68,6 +69,7 @@ def test_sweeps_and_sequential_tests_are_the_same_on_any_executor():
     assert tables(tests[0]) == tables(tests[1])
 
 
+@pytest.mark.slow
 def test_a_match_on_an_executor_is_that_of_one_process(tmp_path):
     here = play_match("random", "turtle", **SETTINGS, save=tmp_path / "here.jsonl")
     there = play_match(
@@ -101,6 +103,7 @@ def test_a_match_in_worker_processes_is_that_of_one(monkeypatch):
     assert there.agents == here.agents
 
 
+@pytest.mark.slow
 def test_errors_of_agents_on_an_executor_are_raised(tmp_path):
     bot = tmp_path / "bot.py"
     bot.write_text("""
@@ -116,6 +119,7 @@ class Raising:
     assert result.agents[0] == f"{bot}:Raising"
 
 
+@pytest.mark.slow
 def test_a_broken_executor_loses_no_finished_game(tournament, tmp_path):
     with pytest.raises(WorkerError, match="finished games are stored"):
         play_tournament(AGENTS, **SETTINGS, folder=tmp_path, executor=FailingExecutor(4))

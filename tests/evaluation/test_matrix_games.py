@@ -47,6 +47,7 @@ def test_wrong_payoffs(payoffs):
         equilibrium(payoffs)
 
 
+@pytest.mark.slow
 def test_intervals_of_an_equilibrium_are_those_of_resampled_payoffs():
     generator = np.random.default_rng(1)
     samples = [np.array([[3, 1], [0, 2]]) + generator.normal(0, 0.1, (2, 2)) for _ in range(500)]

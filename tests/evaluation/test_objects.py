@@ -38,6 +38,7 @@ class Remembering:
         return np.zeros(action_masks.shape[:2], np.int64)
 
 
+@pytest.mark.slow
 def test_objects_and_names_play_the_same_tournament():
     names = ["random", "idle", "turtle"]
     objects = [make_agent("random"), "idle", make_agent("turtle")]
@@ -47,6 +48,7 @@ def test_objects_and_names_play_the_same_tournament():
         np.testing.assert_array_equal(match.games, expected.games)
 
 
+@pytest.mark.slow
 def test_objects_play_sequential_tests_and_sweeps():
     result = play_sprt(make_agent("scripted"), "idle", seed=1)
     assert (result.verdict, len(result.match)) == ("elo1", 32)
@@ -68,6 +70,7 @@ def test_objects_with_one_name_are_told_apart():
     np.testing.assert_array_equal(seeds[::2], seeds[1::2])  # two agents, not one against itself
 
 
+@pytest.mark.slow
 def test_mirror_matches_of_an_object_are_those_of_its_name():
     one, other = (
         play_tournament([first, "idle"], **SHORT, games=4, mirror=True) for first in ("random", RandomAgent())
@@ -112,6 +115,7 @@ def test_a_module_of_pytorch_is_told_about_its_wrapper(monkeypatch):
         play_match("idle", Module(), games=2)
 
 
+@pytest.mark.slow
 def test_tables_have_the_columns_of_the_files():
     match = play_match("random", "idle", **SHORT, games=4)
     columns = match.columns()
@@ -172,6 +176,7 @@ for processes in (1, 2):
 """
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard(tmp_path):
     """Neither worker processes nor those of user-defined agents import the script again."""
     (tmp_path / "play.py").write_text(UNGUARDED)

@@ -41,6 +41,7 @@ def searched():
     return play(scenario=scenarios, agents=agents, factors={"bravo.patrols.ammo": [0, 2, 3]})
 
 
+@pytest.mark.slow
 def test_lines_reach_the_values_at_both_ends_and_ticks_are_values_that_were_played(spread):
     axes = [axis for axis in draw(spread, "wins").figure.axes if axis.get_visible()]
     for axis, values in zip(axes, ([0, 1, 2, 3], [0.5, 0.75, 1.0], [0, 1]), strict=True):
@@ -48,6 +49,7 @@ def test_lines_reach_the_values_at_both_ends_and_ticks_are_values_that_were_play
         np.testing.assert_allclose(axis.lines[0].get_xdata(), values)
 
 
+@pytest.mark.slow
 def test_turns_have_an_axis_for_each_unit_and_the_same_turns(searched):
     named = draw(searched, "turns")
     labels = [axis.get_ylabel().replace("\n", " ") for axis in named.figure.axes]
@@ -58,6 +60,7 @@ def test_turns_have_an_axis_for_each_unit_and_the_same_turns(searched):
     assert "first cell: short, rounds of each of bravo's Patrols 0; idle (alpha) against random (bravo)" in shown
 
 
+@pytest.mark.slow
 def test_margins_of_pairs_are_side_by_side(searched):
     axis = draw(searched, "margin").figure.axes[0]
     first, second = (container.lines[0].get_xdata() for container in axis.containers)
@@ -77,6 +80,7 @@ def test_a_ranking_is_in_the_unit_of_its_answers():
     assert not figure.legends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [PAGE_WIDTH, COLUMN_WIDTH])
 def test_texts_are_large_enough_and_inside_figures(spread, searched, width):
     for named in (*study_figures(spread, width), *study_figures(searched, width)):
@@ -95,6 +99,7 @@ def test_figures_name_the_only_scenario_and_pair_once():
         assert shown.count("Case 1: three rounds") == shown.count("idle on both sides") == 1, named.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [3, 9, 20])
 @pytest.mark.parametrize("width", [PAGE_WIDTH, COLUMN_WIDTH])
 def test_heat_maps_have_numbers_that_fit_or_a_scale(width, values):

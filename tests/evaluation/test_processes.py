@@ -43,11 +43,13 @@ def tournament():
     return play_tournament(AGENTS, **SETTINGS, processes=2)
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_does_not_matter(tournament):
     assert tables(play_tournament(AGENTS, **SETTINGS, processes=1)) == tables(tournament)
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_playing_in_the_calling_process_changes_nothing(tournament, without_workers):
     assert tables(play_tournament(AGENTS, **SETTINGS)) == tables(tournament)
 
@@ -69,6 +71,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @needs_signals
 def test_a_killed_tournament_can_be_resumed(tournament, tmp_path):
     """It has six tasks, of which two processes get four at first: it is stopped before the last ones are finished."""
@@ -89,6 +92,7 @@ def test_a_killed_tournament_can_be_resumed(tournament, tmp_path):
     assert journal.read_bytes().count(b"\n") == 6
 
 
+@pytest.mark.slow
 @needs_signals
 def test_ctrl_c_leaves_no_process_behind_and_loses_nothing(tmp_path):
     command = [sys.executable, "-m", "geo_patrol", "tournament", *AGENTS, "-n", "20000", "--seed", "1", "-p", "2"]
@@ -130,6 +134,7 @@ def test_a_worker_that_is_killed_is_reported():
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 @needs_signals
 def test_an_agent_whose_process_dies_loses_and_is_named():
     names = ["idle", f"{OWN}:Killed"]
@@ -142,6 +147,7 @@ def test_an_agent_whose_process_dies_loses_and_is_named():
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_a_stateful_agent_plays_every_chunk_as_if_it_were_the_first():
     """Counter plays differently after its first batch."""
     match = PlannedMatch((f"{OWN}:Counter", "random"), load_config("geo_patrol"), seed=3, move_time=1.0)
@@ -157,6 +163,7 @@ def test_a_stateful_agent_plays_every_chunk_as_if_it_were_the_first():
     np.testing.assert_array_equal(after_another.first_game, alone.first_game)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_reused_has_the_move_time_of_its_match(monkeypatch):
     monkeypatch.setattr(isolation, "CALL_SECONDS", 0.0)
     config = load_config("duel", overrides={"turn_limit": 1})

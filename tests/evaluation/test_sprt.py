@@ -3,12 +3,14 @@
 import math
 
 import numpy as np
+import pytest
 
 from geo_patrol import play_match
 from geo_patrol.evaluation import play_sprt
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 
 
+@pytest.mark.slow
 def test_a_sequential_test_stops_at_the_same_game_whatever_the_processes():
     results = [play_sprt("random", "random", elo1=100, seed=2, processes=count) for count in (1, 2)]
     one, two = results

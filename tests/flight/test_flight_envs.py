@@ -66,6 +66,7 @@ def roll_out(env, seed, steps=100):
     return seen
 
 
+@pytest.mark.slow
 @every_id
 @every_option
 def test_same_seed_same_roll_out(name, options):

@@ -295,6 +295,7 @@ check_env(gymnasium.make("GeoPatrol/SpaceshipCommander-v0", disable_env_checker=
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there always is a screen")
 def test_gymnasiums_check_passes_without_a_screen_and_warns_in_a_line():
     ran = run_without_a_screen("-W", "error", "-c", CHECK)

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PLAY = """
 import json
 import numpy as np
@@ -32,5 +34,6 @@ def run(**variables):
     return json.loads(ran.stdout)
 
 
+@pytest.mark.slow
 def test_flights_and_solutions_are_the_same_without_compilation():
     assert run(NUMBA_DISABLE_JIT="1") == run()

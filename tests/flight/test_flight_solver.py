@@ -29,6 +29,7 @@ def every_flight(flight):
         yield from every_flight(trial)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(missions(probe=False, turns=(2, 4), columns=(7, 12), rows=(7, 9), planets=3))
 def test_solver_equals_brute_force_on_small_maps(loaded):
@@ -57,6 +58,7 @@ def test_solver_equals_brute_force_where_planets_are_near(values):
     assert rank(solve(loaded).flight) == rank(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(mission_names()) - LONG))
 def test_best_known_scores(name):
     solution = solve(name)
@@ -145,6 +147,7 @@ def test_solver_finds_a_flight_that_lands_to_turn_round():
     assert rank(solve(loaded).flight) >= rank(turns_back)
 
 
+@pytest.mark.slow
 def test_narrow_search_says_best_found_and_gives_a_bound():
     narrow, wide = solve("base_camp", max_states=200), solve("base_camp")
     assert narrow.status == "best found"
@@ -171,6 +174,7 @@ def test_longer_missions_are_not_worse():
     assert scores == sorted(scores)
 
 
+@pytest.mark.slow
 def test_progress_is_reported_turn_by_turn():
     calls = []
     solve("sample", progress=lambda turn, turns: calls.append((turn, turns)))

@@ -19,6 +19,7 @@ def timeline():
     return live.timeline
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["alpha", "bravo"])
 def test_an_analysis_has_a_chance_for_every_position_and_moments_in_order(timeline, side):
     steps = list(analyse(timeline, side))

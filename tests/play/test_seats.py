@@ -208,6 +208,7 @@ def test_reports_are_bounded(answer):
     assert all(len(problem) < 300 for problem in problems)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(max_size=300), st.from_regex(r"(?i)(hva|p\d+)[ :]+[a-z_ ]+(hva|p\d*)?\n")))
 def test_any_other_text_is_refused_with_one_clear_line(text):

@@ -67,6 +67,7 @@ class Terminal:
         return self.process.wait(60)
 
 
+@pytest.mark.slow
 def test_a_game_to_its_end_with_wrong_answers_on_the_way(tmp_path):
     path = tmp_path / "game.jsonl.gz"
     terminal = Terminal("--as", "bravo", "--against", "scripted", "--config", "case1", "--seed", 5, "--save", path)
@@ -99,6 +100,7 @@ def test_a_game_to_its_end_with_wrong_answers_on_the_way(tmp_path):
     assert shown.count("ENGAGEMENT OUTCOMES") == terminal.text.count("ENGAGEMENT OUTCOMES") == replay.end.turns
 
 
+@pytest.mark.slow
 def test_a_game_can_be_resumed_after_ctrl_c(tmp_path):
     path = tmp_path / "game.jsonl.zst"
     terminal = Terminal("--config", "case1", "--seed", 5, "--save", path)
@@ -127,6 +129,7 @@ def test_a_game_can_be_resumed_after_ctrl_c(tmp_path):
     assert len(replay.phases) > phases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["stdin", "stdout"])
 def test_a_closed_pipe_leaves_the_game(closed, tmp_path):
     path = tmp_path / "game.jsonl"

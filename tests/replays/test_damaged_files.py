@@ -39,6 +39,7 @@ def whole(tmp_path_factory):
     return positions(replay)
 
 
+@pytest.mark.slow
 def test_cut_short_at_every_byte(whole, tmp_path):
     data, path = b"".join(short_lines()), tmp_path / "cut.jsonl"
     header, seen = len(short_lines()[0]), -1
@@ -58,6 +59,7 @@ def test_cut_short_at_every_byte(whole, tmp_path):
         assert is_between_lines or faults[0].endswith("is cut short")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS[1:])
 def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
     plain, path, cut = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "cut"
@@ -75,6 +77,7 @@ def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
     assert largest >= len(whole) - 1
 
 
+@pytest.mark.slow
 def test_a_thousand_flipped_bits(whole, tmp_path):
     data, path = b"".join(short_lines()), tmp_path / "flipped.jsonl"
     generator, detected = random.Random(5), 0
@@ -92,6 +95,7 @@ def test_a_thousand_flipped_bits(whole, tmp_path):
     assert detected > 700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS[1:])
 def test_bits_flipped_in_packed_files(ending, whole, tmp_path):
     plain, path, flipped = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "flipped"
@@ -212,6 +216,7 @@ def published_game():
     return json.loads(gzip.decompress(GOLDEN.read_bytes()).splitlines()[0])
 
 
+@pytest.mark.slow
 def test_recordings_of_the_published_implementation_are_read_up_to_a_missing_phase(tmp_path):
     recorded = published_game()
     del recorded["phases"][4]
@@ -400,6 +405,7 @@ def hostile_files():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="does not report its peak of memory")
 def test_hostile_files_are_bounded_in_memory_and_time(tmp_path):
     messages = {}
@@ -430,6 +436,7 @@ def test_files_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
     assert "unpacks to more than 40 times its size" in reader.faults[-1]
 
 
+@pytest.mark.slow
 def test_a_long_game_fits(tmp_path):
     path = tmp_path / "long.jsonl.zst"
     config = load_config("case1", {"turn_limit": 10_000, "both.points.win": 1_000_000, "both.costs.station_keeping": 0})

@@ -130,6 +130,7 @@ def test_games_without_a_seed_are_played_with_their_recorded_outcomes(tmp_path):
     assert is_same(ReplayDataset(write_lines(tmp_path / "none.jsonl", lines)).read(), with_seed)
 
 
+@pytest.mark.slow
 def test_recorded_games_of_the_published_implementation():
     replay = next(replay for replay in ReplayReader(GOLDEN) if replay.seed is None)
     dataset = ReplayDataset(GOLDEN, config=replay.config, encoding="tokens")

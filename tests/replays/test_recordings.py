@@ -60,6 +60,7 @@ def game():
 # What agrees
 
 
+@pytest.mark.slow
 def test_all_recorded_games_are_reproduced():
     assert len(LINES) == 300
     differences = {number: fault for number, line in enumerate(LINES) if (fault := find_difference(json.loads(line)))}
@@ -73,11 +74,13 @@ def test_recorded_games_cover_all_configurations_and_actions():
         assert f'"action":"{action}"' in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", RECORDED_ODDS, ids=lambda recorded: recorded["name"])
 def test_recorded_odds_agree(recorded):
     assert check_odds(parse_model(PublishedOdds, recorded, "")) is None
 
 
+@pytest.mark.slow
 def test_command_says_how_many_agree():
     code, out, err = verify(GAMES, ODDS)
     assert (code, err) == (0, "")
@@ -451,11 +454,13 @@ def test_counts_add_up_to_the_draws(odds):
     assert destroyed != odds["destroyed_counts"]
 
 
+@pytest.mark.slow
 def test_sampled_counts_follow_from_the_seed(odds):
     assert count_outcomes(read_odds(odds)) == count_outcomes(read_odds(odds))
     assert count_outcomes(read_odds(odds), seed=1) != count_outcomes(read_odds(odds))
 
 
+@pytest.mark.slow
 def test_tampered_counts_are_rejected(odds, tmp_path):
     commonest = max(odds["destroyed_counts"], key=odds["destroyed_counts"].get)
     rarest = min(odds["destroyed_counts"], key=odds["destroyed_counts"].get)

@@ -24,6 +24,7 @@ GOLDEN = ROOT / "tests" / "data" / "reference_games.jsonl.gz"
 SCENARIOS = ROOT / "examples" / "random_scenarios.toml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [*preset_names(), SCENARIOS])
 def test_a_thousand_random_games(config, tmp_path):
     games = 112 if config != SCENARIOS else 104  # eight presets and the scenarios make 1,000
@@ -49,6 +50,7 @@ def test_a_thousand_random_games(config, tmp_path):
     assert plain.read_bytes() == again.read_bytes()
 
 
+@pytest.mark.slow
 def test_all_recorded_games_survive_a_round_trip(tmp_path):
     path, count = tmp_path / "golden.jsonl.gz", 0
     assert write_replays(path, ReplayReader(GOLDEN)) == 300
@@ -86,6 +88,7 @@ def test_replayed_positions_are_those_of_the_game(tmp_path):
     assert replay.is_finished
 
 
+@pytest.mark.slow
 @given(config=configs(), seed=seeds)
 def test_games_of_any_configuration(config, seed, tmp_path_factory):
     path = tmp_path_factory.mktemp("any") / "game.jsonl"
@@ -240,6 +243,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_killed_process_loses_at_most_the_phase_in_progress(ending, tmp_path):
     path = tmp_path / f"game.{ending}"

@@ -37,6 +37,7 @@ print("pygame" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_scenes_and_sessions_do_not_import_pygame():
     ran = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

@@ -27,6 +27,7 @@ def solved(matrix):
     return value, gap, rows, columns
 
 
+@pytest.mark.slow
 def test_random_games_have_the_values_of_linear_programming():
     rng = np.random.default_rng(7)
     for _ in range(400):

@@ -65,6 +65,7 @@ def swapped(config):
     return load_config({**data, "alpha": data["bravo"], "bravo": data["alpha"]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", SMALL.values(), ids=SMALL)
 def test_values_are_those_of_a_plain_solver(tables):
     config = configure(tables)
@@ -74,6 +75,7 @@ def test_values_are_those_of_a_plain_solver(tables):
     assert solution.value == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_values_of_the_duel_follow_from_each_other():
     """In random positions of every phase, by the plain solver: from the last turn on they are right, by induction."""
     solution = solve(load_config("duel"))
@@ -137,6 +139,7 @@ class AllOrNone(RandomAgent):
         return np.stack([active, 1 - active], axis=1), np.stack([independent, idle], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", [RandomAgent(), IdleAgent(), AllOrNone()], ids=["random", "idle", "all or none"])
 def test_best_responses_gain_against_other_agents_as_a_plain_solver_says(agent):
     config = configure(SMALL["two Patrols against one"])

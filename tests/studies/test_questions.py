@@ -297,6 +297,7 @@ def test_worth_is_the_difference_between_games_that_share_seeds():
     assert source.played[7, ("scripted", "scripted"), 1] == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "falls"), [(0.8, True), (0.3, False)])
 def test_intervals_of_thresholds_cover_the_truth(rate, falls):
     positions = np.arange(1.0, 9.0)
@@ -362,6 +363,7 @@ def values_of(design):
     return -math.pi + 2 * math.pi * design.units
 
 
+@pytest.mark.slow
 def test_indices_of_the_ishigami_function():
     pytest.importorskip("SALib")
     design = Design.make("saltelli", ANGLE, 1024, seed=1)

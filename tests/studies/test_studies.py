@@ -50,6 +50,7 @@ def lines(folder):
     return (folder / GAMES).read_bytes().splitlines(keepends=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", study_names())
 def test_studies_of_the_package_can_be_planned(name):
     plan = load_plan(name)
@@ -194,6 +195,7 @@ def test_curves_end_with_the_final_scores():
     assert (rows[0]["turn"], rows[0]["games"], rows[0]["bravo_patrols"]) == (1, 300, pytest.approx(8, abs=1))
 
 
+@pytest.mark.slow
 def test_studies_are_the_same_on_any_executor():
     data = {
         **SMALL,
@@ -221,6 +223,7 @@ def test_a_worker_compiles_what_all_of_them_play(monkeypatch):
     assert called == ["warm_up", *["play_in_worker"] * 4, "end"]
 
 
+@pytest.mark.slow
 def test_a_study_that_was_killed_goes_on(tmp_path):
     data = {**SMALL, "question": [QUESTION]}
     whole = play_study(data, folder=tmp_path)
@@ -430,6 +433,7 @@ def test_an_estimate_plays_little():
     assert estimate.seconds > 0
 
 
+@pytest.mark.slow
 def test_progress_counts_what_was_played_already(tmp_path):
     reported = []
     play_study({**SMALL, "question": [QUESTION]}, folder=tmp_path)
@@ -439,6 +443,7 @@ def test_progress_counts_what_was_played_already(tmp_path):
     assert all(some <= total for some, total in reported)
 
 
+@pytest.mark.slow
 def test_progress_counts_games_once_that_a_search_asks_for_again():
     reported = []
     fair = {"kind": "fair", "factor": {"bravo.patrols.fuel": "40..100"}, "games": 4000}

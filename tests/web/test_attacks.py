@@ -101,6 +101,7 @@ def fill(client):
             stranger.post(f"/api/classes/{name}/pupils", json={"name": f"name {i}"})
 
 
+@pytest.mark.slow
 def test_names_that_nobody_plays_keep_nobody_out(serve_folder, monkeypatch):
     monkeypatch.setattr(requests, "RATES", dict.fromkeys(requests.RATES, (1e6, 10**6)))
     client = serve_folder(max_tables=20)
@@ -344,6 +345,7 @@ def test_a_second_server_on_the_same_folder_is_refused(client, tmp_path):
         TableStore(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command_refuses_a_folder_in_use(client, tmp_path):
     command = [sys.executable, "-m", "geo_patrol", "serve", "--port", "0", "--data", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -413,6 +415,7 @@ READERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("state", ["the first phase is being written", "the end is not noted"])
 def test_reading_a_table_changes_no_file(client, tmp_path, read, state):
@@ -556,6 +559,7 @@ def test_what_cannot_be_saved_has_not_happened(client, monkeypatch):
     assert len(client.tables.items) == 1
 
 
+@pytest.mark.slow
 def test_a_resignation_that_cannot_be_saved_has_not_happened(client, monkeypatch):
     """Otherwise the table would send its end, with the seed of a game that goes on."""
     name, secrets = open_table(client)

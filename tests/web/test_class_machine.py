@@ -386,4 +386,4 @@ class ClassMachine(RuleBasedStateMachine):
 
 
 ClassMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
-TestClass = ClassMachine.TestCase
+TestClass = pytest.mark.slow(ClassMachine.TestCase)

@@ -518,6 +518,7 @@ def test_an_old_class_expires_though_the_server_has_it_in_memory(client, tmp_pat
     assert not list((tmp_path / "classes").glob("*.json"))
 
 
+@pytest.mark.slow
 def test_pupils_of_a_schools_hundredth_class_are_seated(tmp_path):
     """Games of the classes before, which nobody plays any more, leave memory, and go on when somebody comes back."""
     with TestClient(Server(TableStore(tmp_path, max_tables=400)).app()) as client:
@@ -529,6 +530,7 @@ def test_pupils_of_a_schools_hundredth_class_are_seated(tmp_path):
         assert not lessons[0].overview()["tables"][0]["over"]
 
 
+@pytest.mark.slow
 def test_a_class_with_a_cheap_agent_never_waits_for_one_with_a_searching_agent(tmp_path, monkeypatch):
     """Both are behind one address: arriving, coming back to a game that has left memory, and playing take no search."""
     thinking, begun, play, in_time = threading.Event(), threading.Semaphore(0), Table.play, []

@@ -114,6 +114,7 @@ class CutConnections(AgentPlayer):
         return answers
 
 
+@pytest.mark.slow
 def test_a_game_over_cut_connections_is_the_same_as_without_the_server(tables, monkeypatch):
     monkeypatch.setattr("geo_patrol.web.client._WAITS", (0.01,) * 5)
     table, links = open_table(tables)
@@ -170,6 +171,7 @@ def test_a_server_that_is_gone_is_an_error_in_the_end(tables, monkeypatch):
             list(client)
 
 
+@pytest.mark.slow
 def test_the_bot_of_the_document_plays_a_game(tables):
     document = (Path(__file__).parents[2] / "docs" / "reference" / "protocol.md").read_text(encoding="utf-8")
     bot = re.search(r"```python\n(.*?)```", document, re.DOTALL)[1]
@@ -179,6 +181,7 @@ def test_the_bot_of_the_document_plays_a_game(tables):
     assert table.names.alpha == "ten lines"
 
 
+@pytest.mark.slow
 def test_join_plays_an_agent_for_a_whole_game(tables):
     table, links = open_table(tables, bravo="random")
     join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--agent", "scripted"]
@@ -189,6 +192,7 @@ def test_join_plays_an_agent_for_a_whole_game(tables):
     assert table.names.alpha == "scripted (guest)", "it is not the server's"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -272,6 +276,7 @@ needs_websocket = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_websocket
 def test_the_bot_in_javascript_connects_by_itself(tables):
     table, links = open_table(tables, bravo="random")
@@ -300,6 +305,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_a_program_plays_in_words(tables, tmp_path):
     program = tmp_path / "words.py"
     program.write_text(WORDS, encoding="utf-8")
@@ -311,6 +317,7 @@ def test_a_program_plays_in_words(tables, tmp_path):
     assert not any(event.orders.alpha for event in events_of(table)[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", [0.5], indirect=True)
 def test_a_connection_that_answers_no_ping_is_lost(tables):
     table, links = open_table(tables)

@@ -156,4 +156,4 @@ class ClockMachine(RuleBasedStateMachine):
 
 
 ClockMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=25)
-TestClock = ClockMachine.TestCase
+TestClock = pytest.mark.slow(ClockMachine.TestCase)

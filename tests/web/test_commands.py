@@ -54,6 +54,7 @@ def link(port, answer, side):
     return f"http://127.0.0.1:{port}/static/table.html#table={answer['table']}&secret={answer['secrets'][side]}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 def test_a_bot_in_javascript_plays_a_game_over_a_killed_server(tmp_path):
     port = free_port()
@@ -78,6 +79,7 @@ def test_a_bot_in_javascript_plays_a_game_over_a_killed_server(tmp_path):
         server.wait()
 
 
+@pytest.mark.slow
 def test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases(tmp_path):
     port = free_port()
     server = start_server(port, tmp_path)
@@ -121,6 +123,7 @@ def test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases
         server.wait()
 
 
+@pytest.mark.slow
 def test_a_port_in_use_ends_the_server(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -137,6 +140,7 @@ def test_a_port_in_use_ends_the_server(tmp_path):
     assert "http://" not in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_server_for_the_network_says_what_its_own_computer_and_others_open(tmp_path):
     command = [*COMMAND, "serve", "--host", "0.0.0.0", "--port", "0", "--data", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
@@ -149,6 +153,7 @@ def test_a_server_for_the_network_says_what_its_own_computer_and_others_open(tmp
     assert "http://0.0.0.0" not in printed
 
 
+@pytest.mark.slow
 def test_ipv6_addresses_have_brackets(tmp_path):
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")

@@ -177,6 +177,7 @@ def test_others_get_their_turn_after_every_few_frames(opened):
     assert len(taken) == 40_000
 
 
+@pytest.mark.slow
 def test_no_more_is_read_than_the_application_takes(opened):
     protocol, loop, transport = opened
     protocol.data_received(frame(Opcode.TEXT, b"{}") * 10_000)

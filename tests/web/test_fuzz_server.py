@@ -14,6 +14,7 @@ pytest.importorskip("websockets")
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the server as Linux tells it")
 def test_damaged_messages_and_requests_disturb_no_game():
     command = [sys.executable, "-m", "scripts.fuzz_server", "--messages", "150", "--seed", "1", "--max-wait", "10"]

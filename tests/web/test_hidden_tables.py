@@ -118,6 +118,7 @@ def test_a_seat_gets_nothing_that_depends_on_enemies_out_of_sight(client, hello)
     assert all(answer["score"] is None for answer in answers[0][1::3])
 
 
+@pytest.mark.slow
 def test_nothing_that_a_seat_may_get_depends_on_where_enemies_out_of_sight_are(tmp_path):
     """All that is made for alpha, phase by phase, and once more with bravo's hidden satellites elsewhere."""
     table, _ = TableStore(tmp_path).make_table(NewTable(preset=CONFIG, seed=SEED, alpha="link", bravo="link"))

@@ -209,6 +209,7 @@ def playing(*arguments, home):
         process.communicate(timeout=20)
 
 
+@pytest.mark.slow
 def test_the_command_opens_a_game_and_keeps_it(tmp_path):
     with playing("--against", "scripted", "-c", "duel", "--seed", "3", home=tmp_path) as (_, address, _):
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
@@ -228,6 +229,7 @@ def test_the_command_opens_a_game_and_keeps_it(tmp_path):
     assert (tmp_path / "geo_patrol" / "games" / f"{found[1]}.json").exists()
 
 
+@pytest.mark.slow
 def test_a_second_command_opens_its_game_on_the_page_that_is_open(tmp_path):
     file = tmp_path / "geo_patrol" / "games" / ".page"
     with playing("-c", "duel", "--against", "idle", home=tmp_path) as (first, address, _):
@@ -294,6 +296,7 @@ def test_an_interrupted_game_of_a_file_goes_on_at_a_table(tmp_path):
     again.close()
 
 
+@pytest.mark.slow
 def test_without_a_writable_home_games_are_played_and_one_line_warns(tmp_path):
     (tmp_path / "geo_patrol").write_text("not a folder")
     with playing(home=tmp_path) as (_, _, lines):

@@ -26,6 +26,7 @@ letters = st.one_of(
 names = st.one_of(st.text(letters, max_size=60), st.sampled_from(["Random", "search:1s", "turtle"]))
 
 
+@pytest.mark.slow
 @given(text=names)
 def test_a_name_that_was_read_reads_as_itself(text):
     try:

@@ -151,6 +151,7 @@ def some_orders(game, rng):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["geo_patrol", "od2d", "king_of_the_hill"])
 def test_nothing_is_known_of_orders_before_both_sides_are_in(client, preset):
     audience, rng = Audience(client, preset), random.Random(5)

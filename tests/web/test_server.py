@@ -275,6 +275,7 @@ def test_a_seat_that_is_left_gets_another_secret(client):
     assert fresh not in (client.tables.find(table).replay_path.with_name(f"{table}.json")).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
 def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
     table, secrets = open_table(client, clock=1.0, on_timeout=on_timeout)
@@ -321,6 +322,7 @@ def test_a_short_address_leads_to_a_table(client):
     )
 
 
+@pytest.mark.slow
 def test_agents_play_each_other(client):
     table, _ = open_table(client, alpha="scripted", bravo="random")
     watcher = Seat(client, table)
@@ -477,6 +479,7 @@ def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
         Seat.close_all()
 
 
+@pytest.mark.slow
 def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
     started, thinking, play, in_time = threading.Event(), threading.Event(), Table.play, []
 

@@ -276,4 +276,4 @@ class TableMachine(RuleBasedStateMachine):
 
 
 TableMachine.TestCase.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
-TestTable = TableMachine.TestCase
+TestTable = pytest.mark.slow(TableMachine.TestCase)

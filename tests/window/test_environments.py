@@ -161,6 +161,7 @@ def run(code, **environment):
     )
 
 
+@pytest.mark.slow
 def test_pygame_is_imported_only_for_pictures():
     code = """
 import sys, geo_patrol
@@ -176,6 +177,7 @@ env.reset(seed=1); print(env.render().shape)
     assert (done.returncode, done.stdout) == (0, "(720, 1280, 3)\n"), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
 def test_without_a_screen_human_mode_warns_and_continues():
     code = """

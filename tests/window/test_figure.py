@@ -20,6 +20,7 @@ from tests.support.strategies import games, play_on
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@pytest.mark.slow
 def test_a_figure_shows_every_satellite():
     game = play_on(Game("case1", seed=3), 9, seed=1)
     made = figure(game)
@@ -75,6 +76,7 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
         figure(Game("case1", seed=1))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(games())
 def test_any_position_stays_on_the_paper_without_overlap(game):

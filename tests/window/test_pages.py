@@ -66,6 +66,7 @@ def test_tabs_are_turned_by_keys_and_clicks_and_other_keys_close_the_page():
     assert (window.playback.index, window.playback.is_playing) == (index, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_every_row_of_a_page_can_be_reached_and_lies_inside_it(size):
     window = watching(size)

@@ -20,6 +20,7 @@ from tests.support.positions import arranged, collisions, crowd, destroyed, guar
 from tests.window.golden_images import NAMES, TOLERANCE, difference, draw, load
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_images(name):
     assert difference(draw(name), load(name)) <= TOLERANCE

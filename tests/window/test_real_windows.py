@@ -80,6 +80,7 @@ def end_of(process, seconds=60):
     return process.returncode, out, err
 
 
+@pytest.mark.slow
 def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
     command = ["-m", "geo_patrol", "watch", "scripted", "random", "--config", "case1", "--seed", 5]
     with started(screen, *command, cwd=tmp_path) as process:
@@ -92,6 +93,7 @@ def test_watching_handles_keys_and_saves_pictures(screen, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["geo_patrol-1.png", "geo_patrol-2.png"]
 
 
+@pytest.mark.slow
 def test_episodes_of_two_agents_in_a_window_go_on_without_it(screen):
     example = Path(__file__).parents[2] / "examples" / "two_agents_in_a_window.py"
     with started(screen, "-W", "error", example) as process:
@@ -101,6 +103,7 @@ def test_episodes_of_two_agents_in_a_window_go_on_without_it(screen):
     assert len(out.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_a_line(screen):
     with started(screen, "-m", "geo_patrol", "watch", "scripted", "scripted") as process:
         window_of(screen, process)
@@ -108,6 +111,7 @@ def test_ctrl_c_ends_in_a_line(screen):
         assert end_of(process) == (130, "", "geo-patrol: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_window_closed_in_the_middle_ends_it(screen):
     with started(screen, "-m", "geo_patrol", "watch", "scripted", "scripted") as process:
         window = window_of(screen, process)
@@ -118,6 +122,7 @@ def test_a_window_closed_in_the_middle_ends_it(screen):
 SLEEPS = f"{Path(__file__).parents[1] / 'support' / 'own_agents.py'}:Sleeps"
 
 
+@pytest.mark.slow
 def test_closing_the_window_does_not_wait_for_an_agent(screen):
     with started(screen, "-m", "geo_patrol", "watch", SLEEPS, "random") as process:
         window = window_of(screen, process)
@@ -143,6 +148,7 @@ assert len(opened) == 1 and windows() == opened, (opened, windows())
 """
 
 
+@pytest.mark.slow
 def test_drawing_opens_no_second_window(screen):
     """SDL replaces a window by another one at the first drawing, unless it was drawn on before."""
     with started(screen, "-c", SHOWN) as process:
@@ -163,6 +169,7 @@ print("trained")
 """
 
 
+@pytest.mark.slow
 def test_training_continues_when_its_window_is_closed(screen):
     with started(screen, "-c", TRAINING) as process:
         assert process.stdout.readline() == "begun\n"

@@ -36,6 +36,7 @@ def is_inside(rect, area):
     return rect.clamped(area) == rect and rect.width <= area.width and rect.height <= area.height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_all_buttons_lie_inside_the_window_beside_each_other_and_the_panels(preset):
     window = watching(preset)
@@ -49,6 +50,7 @@ def test_all_buttons_lie_inside_the_window_beside_each_other_and_the_panels(pres
         assert layout.board.width >= 0.5 * min(size), size
 
 
+@pytest.mark.slow
 def test_buttons_are_large_enough_for_their_labels():
     window = watching("geo_patrol")
     for size in SIZES:
