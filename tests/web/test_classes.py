@@ -30,14 +30,6 @@ HIDDEN = 'extends = "geo_patrol_hidden"\nturn_limit = 1\n'
 SHORT = 'extends = "case1"\nturn_limit = 1\n'
 
 
-@pytest.fixture
-def client(tmp_path):
-    server = Server(TableStore(tmp_path))
-    with TestClient(server.app()) as client, contextlib.ExitStack() as client.sockets:
-        client.server = server
-        yield client
-
-
 class Classroom:
     """A class, as its pages speak to the server."""
 
@@ -326,7 +318,7 @@ def test_a_damaged_file_is_named(tmp_path):
 def connect(lesson, name):
     """Return a pupil's connection to the game in progress, and the request for orders."""
     table = lesson.seat(name)["table"]
-    socket = lesson.client.sockets.enter_context(lesson.client.websocket_connect(f"/ws/{table}"))
+    socket = lesson.client.connections.enter_context(lesson.client.websocket_connect(f"/ws/{table}"))
     socket.send_text(json.dumps({"type": "hello", "version": 1, "table": table, "secret": lesson.secrets[name]}))
     return socket, next_of(socket, "your_turn")
 
@@ -543,7 +535,7 @@ def test_a_class_with_a_cheap_agent_never_waits_for_one_with_a_searching_agent(t
 
     monkeypatch.setattr(Table, "play", play_slowly)
     server = Server(TableStore(tmp_path))
-    with TestClient(server.app(), client=("192.0.2.7", 5000)) as client, contextlib.ExitStack() as client.sockets:
+    with TestClient(server.app(), client=("192.0.2.7", 5000)) as client, contextlib.ExitStack() as client.connections:
         client.server = server
         cheap, searching = (Classroom(client, pairs=False, agent=agent) for agent in ("idle", "search:2s"))
         cheap.arrive("Ada")

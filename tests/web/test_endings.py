@@ -15,7 +15,6 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from starlette.testclient import TestClient
 
 from geo_patrol.agents import IdleAgent
 from geo_patrol.base.errors import AgentError
@@ -35,12 +34,9 @@ def is_own():
 
 
 @pytest.fixture
-def client(tmp_path, monkeypatch, is_own):
+def server(tmp_path, monkeypatch, is_own):
     monkeypatch.setattr(table_server, "FAILURE_SECONDS", 0.0)
-    store = TableStore(tmp_path, own_agents=frozenset({"own"}))
-    with TestClient(Server(store, is_own=is_own).app()) as client:
-        client.tables = store
-        yield client
+    return Server(TableStore(tmp_path, own_agents=frozenset({"own"})), is_own=is_own)
 
 
 class Failing(IdleAgent):

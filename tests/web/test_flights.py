@@ -10,26 +10,17 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from starlette.testclient import TestClient
 
 from geo_patrol.flight import Flight, load_mission, random_flight
 from geo_patrol.flight.flight import move_words
 from geo_patrol.flight.lesson import FlightLesson
 from geo_patrol.flight.pictures import scene
 from geo_patrol.web import flights
-from geo_patrol.web.app import Server
-from geo_patrol.web.tables import TableStore
 
 SHORT = 'extends = "sample"\nturns = 3\n'
 IMPOSSIBLE = 'extends = "sample"\nturns = 1\nend_at = "well E6"'
 WINNING = ["launch D13", "coast", "engines down"]
 BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def client(tmp_path):
-    with TestClient(Server(TableStore(tmp_path)).app()) as client:
-        yield client
 
 
 def post(client, path="", status=200, **body):

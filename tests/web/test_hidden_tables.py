@@ -1,6 +1,5 @@
 """Tables of games that hide enemies: a seat gets what its side knows, and others get the game when it is over."""
 
-import contextlib
 import json
 import threading
 import time
@@ -27,12 +26,6 @@ from geo_patrol.web.tables import NewTable, TableStore
 
 CONFIG = "geo_patrol_hidden"
 SEED = 91_827
-
-
-@pytest.fixture
-def client(tmp_path):
-    with TestClient(Server(TableStore(tmp_path)).app()) as client, contextlib.ExitStack() as client.connections:
-        yield client
 
 
 def test_games_that_hide_enemies_begin_when_they_are_compiled_and_others_do_not_wait(tmp_path):

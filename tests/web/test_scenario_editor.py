@@ -8,21 +8,12 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from starlette.testclient import TestClient
 
 from geo_patrol import Game, load_config
 from geo_patrol.config.toml_files import write_toml
 from geo_patrol.studies.plan import plan_study
 from geo_patrol.studies.study import check_questions
 from geo_patrol.studies.study_file import parse_study
-from geo_patrol.web.app import Server
-from geo_patrol.web.tables import TableStore
-
-
-@pytest.fixture
-def client(tmp_path):
-    with TestClient(Server(TableStore(tmp_path)).app()) as client:
-        yield client
 
 
 def edit(client, scenario, status=200, **changes):

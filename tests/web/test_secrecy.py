@@ -4,7 +4,6 @@ While one side's orders are in and the other's are not, everybody else may get o
 content is known beforehand; what HTTP tells must not change at all. So it cannot depend on the orders.
 """
 
-import contextlib
 import json
 import random
 
@@ -13,13 +12,11 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from starlette.testclient import TestClient
 
 from geo_patrol import Game
 from geo_patrol.base.sides import SIDES, enemy_of
 from geo_patrol.web import app, table_server
-from geo_patrol.web.app import Server
-from geo_patrol.web.tables import Table, TableStore
+from geo_patrol.web.tables import Table
 
 SEED = 918_273_645_546_372_819
 
@@ -131,12 +128,6 @@ class Audience:
         for listener in (*self.seats.values(), *self.watchers):
             listener.wait_for_event(self.phases)
             listener.drain()
-
-
-@pytest.fixture
-def client(tmp_path):
-    with TestClient(Server(TableStore(tmp_path)).app()) as client, contextlib.ExitStack() as client.connections:
-        yield client
 
 
 def some_orders(game, rng):

@@ -32,12 +32,9 @@ SEED = 11
 
 
 @pytest.fixture
-def client(tmp_path):
-    tables = TableStore(tmp_path)
-    with TestClient(Server(tables).app()) as client:
-        client.tables = tables
-        yield client
-        Seat.close_all()
+def client(client):
+    yield client
+    Seat.close_all()
 
 
 def events_of(table):

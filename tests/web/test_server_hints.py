@@ -13,20 +13,9 @@ from geo_patrol.play.advice import Hint, hva_threat
 from geo_patrol.play.lesson import GameLesson, LessonSession
 from geo_patrol.web import hints, requests
 from geo_patrol.web.app import Server
-from geo_patrol.web.tables import NewTable, TableStore
+from geo_patrol.web.tables import NewTable
 
 DANGEROUS = 'extends = "case1"\n[bravo.patrols]\nformation = [[7, 2]]\n'
-
-
-@pytest.fixture
-def tables(tmp_path):
-    return TableStore(tmp_path)
-
-
-@pytest.fixture
-def client(tables):
-    with TestClient(Server(tables).app()) as client:
-        yield client
 
 
 def open_table(client, **setup):
