@@ -212,8 +212,11 @@ def test_an_attack_on_an_hva_has_a_beat_of_its_own_in_a_closer_view_with_odds_an
         (outcome,) = motion.beats[beat]
         played = [clock for clock in clocks if clock.beat == beat and clock.growth == 1]
         words = [[one.text for one in beat_shapes(layout, motion, clock) if isinstance(one, Text)] for clock in played]
-        assert words[0] == [f"{outcome.probability:.0%}"]
-        assert words[-1] != words[0]
+        odds, verdict = f"{outcome.probability:.0%}", words[-1][0]
+        assert words[0][0] == odds
+        assert words[0][1].startswith(f"{outcome.actor.short} at ")
+        assert words[-1][1] == f"{words[0][1]}, {odds}", "the odds stay beside the verdict"
+        assert (verdict == "MISSED") != outcome.success
         assert all(motion.view(clock)[1] > 1.5 for clock in played)
     assert motion.view(clocks[0]) == motion.view(clocks[-1]) == (layout.geometry.center, 1.0)
 

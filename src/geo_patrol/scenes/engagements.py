@@ -111,21 +111,29 @@ def _result(layout: Layout, anchors: Anchors, outcome: Outcome) -> Use:
 
 
 def _roll_shapes(layout: Layout, hva: Anchor, outcome: Outcome, roll: float) -> Iterator[Shape]:
-    """Draw the odds of an attack on an HVA as a bar, a needle that swings over it, and the verdict when it has stopped."""
+    """Draw who attacks whom, the odds as a bar, a needle that swings over it, and the verdict when it has stopped.
+
+    The verdict has the color of the side for which it is good.
+    """
     geometry = layout.geometry
     unit = min(18 * layout.scale, geometry.radius / 14)  # on a phone too, it leaves the attackers in sight
     x, y = between(geometry.point(hva.position), geometry.center, 0.72)  # inside of all who can attack it
     odds, width, height = outcome.probability, 7.4 * unit, 0.6 * unit
-    left, top = x - width / 2, y + 0.5 * unit
+    left, top = x - width / 2, y + 1.1 * unit
     frame = theme.PANEL, theme.GRID, layout.stroke(1)
-    yield Box(left - 0.5 * unit, y - 1.6 * unit, width + unit, 3.3 * unit, *frame, 0.4 * unit)
+    yield Box(left - 0.7 * unit, y - 1.9 * unit, width + 1.4 * unit, 4.2 * unit, *frame, 0.4 * unit)
+    attacker, target = outcome.actor, outcome.target
     text, color = f"{odds:.0%}", theme.TEXT
+    told = f"{attacker.short} at {'' if target.number == 0 else 'guard '}{target.short}"
     if roll >= 1:
-        lost = "HVA LOST" if outcome.target.number == 0 else "GUARD LOST"
-        text, color = (lost, theme.LOST) if outcome.success else ("MISSED", theme.SAFE)
-    yield Text((x, y - 0.5 * unit), text, 1.1 * unit, color, "center", bold=True)
+        lost = "HVA LOST" if target.number == 0 else "GUARD LOST"
+        text = lost if outcome.success else "MISSED"
+        color = theme.SIDES_BRIGHT[attacker.side if outcome.success else target.side]
+        told = f"{told}, {odds:.0%}"
+    yield Text((x, y - 0.9 * unit), text, 1.1 * unit, color, "center", bold=True)
+    yield Text((x, y + 0.35 * unit), told, 0.72 * unit, theme.TEXT, "center")
     yield Box(left, top, width, height, theme.FUEL_TRACK)
-    yield Box(left, top, odds * width, height, theme.SIDES[outcome.actor.side])
+    yield Box(left, top, odds * width, height, theme.SIDES[attacker.side])
     stop = odds / 2 if outcome.success else (1 + odds) / 2
     swing = (1 - roll) * math.sin(_SWINGS * math.tau * roll) * min(stop, 1 - stop)
     place = left + width * (stop + swing)
