@@ -144,6 +144,7 @@ PROVED_BY = {
     "Killed processes and lost power": {
         "A file that is written": [
             "test_lost_machine.py::test_a_file_that_is_replaced_is_the_old_one_or_the_new_one",
+            "test_lost_machine.py::test_a_policy_or_a_solution_is_the_old_one_or_the_new_one",
         ],
         "A game that is saved while it is played": [
             "test_lost_machine.py::test_a_saved_game_has_all_phases_that_were_recorded",
@@ -155,6 +156,9 @@ PROVED_BY = {
             "test_lost_machine.py::test_a_campaign_on_a_lost_machine_goes_on_to_the_same_games",
             "base/test_full_disk.py::test_a_journal_holds_whole_lines_only",
             "evaluation/test_processes.py::test_a_killed_tournament_can_be_resumed",
+        ],
+        "The cache of compiled code": [
+            "test_lost_machine.py::test_compiled_code_is_that_of_its_types_or_is_missing",
         ],
         "A server": [
             "web/test_commands.py::test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases",
