@@ -21,7 +21,7 @@ from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
 from geo_patrol.base.errors import PolicyError
 from geo_patrol.cli.output import Commands
-from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, Job
+from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, SOLVED, Job
 from research.downloads import enter, pack
 from research.results import RESULTS, append_line, read_lines
 
@@ -253,10 +253,8 @@ def run(
             print(f"{name} on {config}, seed {job_seed}, {job.budget}: there already, in {out / RESULTS}")
             continue
         trained = METHODS[name](job, _folder(out, job))
-        if not job.is_complete(
-            trained.curve
-        ):  # Ctrl-C ends a training with what it has learned, and has to end all of them
-            raise KeyboardInterrupt
+        if not job.is_complete(trained.curve):
+            raise KeyboardInterrupt  # which a training ends at with what it has learned, and has to end all of them
         result = Run(
             **job._asdict(),
             minutes=trained.curve[-1]["minutes"],
@@ -320,13 +318,21 @@ def cross_play(config: Config = "geo_patrol", games: int = 400, seed: int = 0, o
 def publish(out: Out = _OUT) -> None:
     """Write tables and plot of the results into docs, the results beside this file, and the weights into a download.
 
-    What is published of configurations and budgets without results in the folder stays.
+    What is published of configurations and budgets without results in the folder stays. On solved configurations, so do
+    the runs of methods that the folder lacks; elsewhere all policies are compared, so it must have all methods.
     """
     runs = read_lines(out / RESULTS, Run)
     if not runs:
         raise typer.BadParameter(f"no results in {out}", param_hint="--out")
-    sections = by_section(runs)
-    text, published = DOCUMENT.read_text(encoding="utf-8"), PUBLISHED.read_text(encoding="utf-8").splitlines()
+    sections, published = by_section(runs), read_lines(PUBLISHED, Run)
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for section, chosen in sections.items():
+        methods = {found.method for found in chosen}
+        others = [found for found in published if found.job.section == section and found.method not in methods]
+        if others and chosen[0].config not in SOLVED:
+            missing_methods = ", ".join(sorted({found.method for found in others}))
+            raise typer.BadParameter(f"no results of {missing_methods}, published of {section}", param_hint="--out")
+        sections[section] = [*others, *chosen]
     if missing := [section for section in sections if f"<!-- {section}: begin" not in text]:
         raise typer.BadParameter(
             f"{DOCUMENT.name} has no section for the results of {', '.join(missing)}", param_hint="--out"
@@ -342,10 +348,9 @@ def publish(out: Out = _OUT) -> None:
             block += f"\n\n![Exact exploitability over environment steps](../{PLOT.relative_to(DOCS).as_posix()})"
             block += "\n\nGrey lines are seeds, the blue one is their interquartile mean with its interval."
         blocks[section] = block
-        published = [line for line in published if Run.model_validate_json(line).job.section != section]
-        published += [found.model_dump_json() for found in chosen]
+        published = [found for found in published if found.job.section != section] + chosen
     DOCUMENT.write_text(with_blocks(DOCUMENT, blocks), encoding="utf-8")
-    PUBLISHED.write_text("\n".join(published) + "\n", encoding="utf-8")
+    PUBLISHED.write_text("".join(f"{found.model_dump_json()}\n" for found in published), encoding="utf-8")
 
 
 def pack_weights(runs: Sequence[Run], out: Path) -> None:

@@ -198,6 +198,21 @@ def test_results_are_published_and_those_of_other_budgets_stay(published):
     assert ours + "\n" == (published / "out" / RESULTS).read_text()
 
 
+def test_runs_of_other_methods_stay_where_exploitability_is_exact_and_are_needed_elsewhere(published, monkeypatch):
+    append_line(published / "published.jsonl", make_run(method="psro", file="old"))
+    before = (published / "published.jsonl").read_text()
+    arguments = ["publish", "--out", str(published / "out")]
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == 2
+    assert "no results of psro, published of case1-100" in " ".join(refused.output.replace("│", " ").split())
+    assert (published / "published.jsonl").read_text() == before
+    monkeypatch.setattr(baselines, "SOLVED", {"case1"})
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    methods = [json.loads(line)["method"] for line in (published / "published.jsonl").read_text().splitlines()]
+    assert methods == ["mmd", "psro", "mmd"]
+    assert "| psro | 1 | 100 |" in (published / "baselines.md").read_text()
+
+
 def test_weights_are_packed_with_their_hashes(published):
     out = published / "out"
     packed = []
