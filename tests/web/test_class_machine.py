@@ -1,19 +1,17 @@
 """A class, whatever pupils, the teacher, the server and its disk do, in any order."""
 
 import csv
-import errno
 import io
-import os
 import shutil
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from tests.support.coroutines import Loop
+from tests.support.full_disk import FullDisk
 
 pytest.importorskip("starlette")
 
@@ -28,7 +26,6 @@ from geo_patrol.web.requests import ClientLimits
 from geo_patrol.web.tables import TableStore
 
 NAMES = st.sampled_from(["Ada", "Ben", "Cem", "Dua", "Eva"])
-FSYNC = os.fsync
 
 
 @dataclass
@@ -67,16 +64,15 @@ class ClassMachine(RuleBasedStateMachine):
         pupils: those who have come, by number.
         games: those that were opened, in order.
         void: secrets that were pupils'.
-        calls: of the disk that succeed, before all fail; None while all do.
+        disk: the server's, which may be full.
     """
 
     @initialize(pairs=st.booleans(), names=st.lists(NAMES, unique=True))
     def open_class(self, pairs, names):
-        self.folder, self.loop, self.calls, self.pairs = Path(tempfile.mkdtemp()), Loop(), None, pairs
+        self.folder, self.loop, self.pairs = Path(tempfile.mkdtemp()), Loop(), pairs
         self.pupils, self.games, self.is_paused, self.void = [], [], False, []
         self.num_folders = self.num_secrets = 0
-        self.patch = mock.patch.object(os, "fsync", self.fsync)
-        self.patch.start()
+        self.disk = FullDisk()
         self.serve()
 
         async def open_one():
@@ -89,13 +85,6 @@ class ClassMachine(RuleBasedStateMachine):
         self.loop.run(open_one())
         for name in names:
             self.arrive(name)
-
-    def fsync(self, descriptor):
-        if self.calls is not None:
-            self.calls -= 1
-            if self.calls < 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-        FSYNC(descriptor)
 
     def serve(self):
         async def start():
@@ -120,7 +109,7 @@ class ClassMachine(RuleBasedStateMachine):
         except ProtocolError:
             return False, None
         except OSError:
-            assert self.calls is not None, "the disk is not full"
+            assert self.disk.calls is not None, "the disk is not full"
             return False, None
 
     # What is expected
@@ -188,7 +177,7 @@ class ClassMachine(RuleBasedStateMachine):
         secret, number = f"{self.num_secrets:032}", self.named(name)
         has_happened, given = self.change(lambda one: one.add_pupil(name, secret))
         if not has_happened:
-            assert self.calls is not None or (number is not None and not self.pupils[number].is_expected)
+            assert self.disk.calls is not None or (number is not None and not self.pupils[number].is_expected)
             return
         assert given == secret
         if number is None:
@@ -217,7 +206,7 @@ class ClassMachine(RuleBasedStateMachine):
             self.pupils[number].waits = True
             self.expect_seats()
         else:
-            assert self.goes_on(number) or self.calls is not None
+            assert self.goes_on(number) or self.disk.calls is not None
 
     @precondition(lambda self: any(not game.is_over and not game.is_stopped for game in self.games))
     @rule(data=st.data(), side=st.sampled_from(SIDES))
@@ -227,7 +216,7 @@ class ClassMachine(RuleBasedStateMachine):
         try:
             table.resign(side)
         except ProtocolError:
-            assert self.calls is not None
+            assert self.disk.calls is not None
         else:
             game.is_over = True
 
@@ -261,14 +250,14 @@ class ClassMachine(RuleBasedStateMachine):
             assert not is_taken
             self.pupils[number].name = new
         else:
-            assert is_taken or self.calls is not None
+            assert is_taken or self.disk.calls is not None
 
     @precondition(lambda self: not all(pupil.is_gone for pupil in self.pupils))
     @rule(data=st.data(), with_agent=st.booleans())
     def reseat(self, data, with_agent):
         number, other = self.draw(data), None if with_agent else self.draw(data)
         if not self.change(lambda one: one.reseat(number, other))[0]:
-            assert number == other or self.calls is not None
+            assert number == other or self.disk.calls is not None
             return
         assert number != other
         for one in (number, other):
@@ -303,11 +292,11 @@ class ClassMachine(RuleBasedStateMachine):
 
     @rule(calls=st.integers(0, 8))
     def fill_disk(self, calls):
-        self.calls = calls
+        self.disk.calls = calls
 
     @rule()
     def free_disk(self):
-        self.calls = None
+        self.disk.calls = None
 
     @rule(data=st.data())
     def let_a_table_leave_memory(self, data):
@@ -372,7 +361,7 @@ class ClassMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "name"):
-            self.calls = None
+            self.disk.calls = None
             for game in self.games:
                 self.tables.find(game.table)
                 self.check_table(game)
@@ -381,7 +370,7 @@ class ClassMachine(RuleBasedStateMachine):
             assert [row["over"] for row in rows] == [str(game.is_over) for game in self.games]
             self.tables.close()
             self.loop.close()
-            self.patch.stop()
+            self.disk.close()
             shutil.rmtree(self.folder)
 
 

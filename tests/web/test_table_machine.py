@@ -1,18 +1,16 @@
 """A table, whatever happens to it: players, clocks, memory, restarts and a full disk. Clocks are handed in."""
 
 import asyncio
-import errno
 import json
-import os
 import random
 import shutil
 import tempfile
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from tests.support.coroutines import Loop
+from tests.support.full_disk import FullDisk
 
 pytest.importorskip("starlette")
 
@@ -28,7 +26,6 @@ from geo_patrol.web.tables import NewTable, TableStore
 
 SHORT = 'extends = "case1"\nturn_limit = 2\n'
 SIDE = st.sampled_from(SIDES)
-FSYNC = os.fsync
 
 
 async def at_once(work):
@@ -42,30 +39,22 @@ class TableMachine(RuleBasedStateMachine):
         seen: the events that somebody has received.
         accepted: orders that were accepted in the current phase, by side; of a server that was killed they are unknown.
         ever: all orders that were accepted, by side and phase.
-        calls: of the disk that succeed, before all fail; None while all do.
+        disk: the server's, which may be full.
     """
 
     @initialize(clock=st.sampled_from([None, 100.0]))
     def open_table(self, clock):
         self.folder = Path(tempfile.mkdtemp())
         self.loop = Loop()
-        self.now, self.calls, self.connections = 1000.0, None, {}
+        self.now, self.connections = 1000.0, {}
         self.seen, self.accepted, self.settled = {}, {}, False
         self.ever = {}
-        self.patch = mock.patch.object(os, "fsync", self.fsync)
-        self.patch.start()
+        self.disk = FullDisk()
         self.store = TableStore(self.folder / "0")
         new = NewTable(scenario=SHORT, seed=3, alpha="link", bravo="link", clock=clock)
         self.table, self.secrets = self.store.open_table(new)
         self.name = self.table.id
         self.serve()
-
-    def fsync(self, descriptor):
-        if self.calls is not None:
-            self.calls -= 1
-            if self.calls < 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-        FSYNC(descriptor)
 
     def serve(self):
         async def start():
@@ -91,7 +80,7 @@ class TableMachine(RuleBasedStateMachine):
         refused = self.loop.run(settle())
         for key, connection in list(self.connections.items()):
             self.read(key, connection)
-        if self.calls is not None:  # orders of a phase that could not be saved are asked for again
+        if self.disk.calls is not None:  # orders of a phase that could not be saved are asked for again
             self.accepted = {side: one for side, one in self.accepted.items() if side in self.table.submitted}
         return refused
 
@@ -211,16 +200,16 @@ class TableMachine(RuleBasedStateMachine):
 
     @rule(calls=st.integers(0, 12))
     def fill_disk(self, calls):
-        self.calls = calls
+        self.disk.calls = calls
 
     @rule()
     def free_disk(self):
-        self.calls = None
+        self.disk.calls = None
 
     @precondition(lambda self: not self.connections)
     @rule()
     def leave_memory(self):
-        is_full, before = self.calls is not None, self.table
+        is_full, before = self.disk.calls is not None, self.table
         self.loop.run(self.server.close())
         self.store.unload(self.table)
         self.serve()
@@ -230,7 +219,7 @@ class TableMachine(RuleBasedStateMachine):
 
     @rule(is_killed=st.booleans())
     def restart(self, is_killed):
-        is_lost = is_killed or self.calls is not None
+        is_lost = is_killed or self.disk.calls is not None
         number = int(self.store.folder.name) + 1
         if is_killed:
             shutil.copytree(self.store.folder, self.folder / str(number))
@@ -265,11 +254,11 @@ class TableMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "server"):
-            self.calls = None
+            self.disk.calls = None
             self.loop.run(self.server.close())
             self.loop.close()
             self.store.close()
-            self.patch.stop()
+            self.disk.close()
             if self.table.replay_path.exists():
                 assert check(read_replay(self.table.replay_path)) is None
             shutil.rmtree(self.folder)
