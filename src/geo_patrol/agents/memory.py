@@ -42,9 +42,8 @@ _SECTOR, _FUEL, _AMMO, _ACTIVE, _AT_ITS_HVA = map(
     _COLUMNS.index, ("sector", "fuel", "ammo", "active", "same_sector_as_enemy_hva")
 )
 _PATROLS = slice(HVA + 1, SATELLITES)
-_STEP_SIZE = (
-    0.5  # of the moving average: a turn counts half of the next one, so those of one satellite are a binary number
-)
+_STEP_SIZE = 0.5
+"""Of the moving average: a turn counts half of the next one, so those of one satellite are a binary number."""
 _RING_STARTS = np.array([2**ring - 1 for ring in range(1, 16)])
 
 

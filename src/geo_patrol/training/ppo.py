@@ -4,11 +4,10 @@ The probability ratio is clipped for each satellite's order by itself: that of a
 clipped nearly always. Where satellites depend on each other, the ratio is that of an order given those of the satellites
 before it; entropy and divergence of joint actions, too, are sums of those of single orders, by the chain rule.
 
-A magnet, a policy from which the divergence costs, makes this an approximation of magnetic mirror descent (Sokota et al., "A
-unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", 2022). Self-play that
-would go round in circles without it spirals into an equilibrium. It is the policy of the rollout, the policy with averaged
-weights, which follows slowly, or an earlier policy that stands still for many steps and is then renewed, as in NashPG (arXiv
-2510.18183).
+A magnet, a policy from which the divergence costs, keeps self-play from going round in circles. It is an earlier policy that
+stands still for many steps and is then renewed, as in NashPG (arXiv 2510.18183); the policy with averaged weights, which follows
+slowly; or the policy of the rollout. Then, with an entropy bonus that stays, this approximates magnetic mirror descent (Sokota et
+al., "A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", 2022).
 """
 
 from typing import NamedTuple
