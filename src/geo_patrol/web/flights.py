@@ -143,8 +143,8 @@ def mission_record(mission: Mission, best: BestKnown | None) -> dict[str, Any]:
 
     Returns:
         ``title``; ``about``, the mission in words; ``known``, the best flight in words; ``rules``, headings with lines;
-        ``scoring``, lines of the score sheet with what they are for; ``view``, left, top, width and height of the map; ``map``, its shapes; ``legend``, its marks and lines: what each means and its
-        shapes, as ``scene.line_legend`` returns them.
+        ``scoring``, lines of the score sheet with what they are for; ``view``, left, top, width and height of the map; ``map``,
+        its shapes; ``legend``, its marks and lines: what each means and its shapes, as ``scene.line_legend`` returns them.
     """
     *rules, scoring = rules_tabs(mission)
     return {
@@ -177,10 +177,10 @@ def flight_record(flight: Flight, best: BestKnown | None = None) -> dict[str, An
     """Return a flight; ``best`` is the best one that is known of its mission.
 
     Returns:
-        ``number`` of its orders; ``status``, in words; ``over``; ``success``, unless it is lost in space; ``result``, in words, "" while it goes on;
-        ``ship``, where it is in the picture; ``steps``, the shapes of the steps of the last turn, the last ones show all;
-        ``outlook``, those of the next coast; ``choices``, the legal orders; ``log``, a row for each turn, the latest
-        first; ``points``, lines of the score sheet with their totals.
+        ``number`` of its orders; ``status``, in words; ``over``; ``success``, unless it is lost in space; ``result``, in words,
+        "" while it goes on; ``ship``, where it is in the picture; ``steps``, the shapes of the steps of the last turn, the last
+        ones show all; ``outlook``, those of the next coast; ``choices``, the legal orders; ``log``, a row for each turn, the
+        latest first; ``points``, lines of the score sheet with their totals.
     """
     layout = scene.MapLayout(flight.mission)
     is_whole = flight.mission.is_probe or not flight.turn or flight.turns[-1].is_launch
