@@ -3,6 +3,7 @@
 import json
 from contextlib import closing
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +165,25 @@ def test_checkpoints_belong_to_the_plan_whole(tmp_path):
     weights.rename(weights.with_name("other.pkl"))
     weights.with_name("other.pkl").write_text("one")
     assert digest_files(names) != one
+
+
+def test_what_an_agents_file_imports_from_its_folder_belongs_to_the_plan(tmp_path):
+    (tmp_path / "tactics").mkdir()
+    files = {
+        "bot.py": "import helpers",
+        "helpers.py": "from tactics.raid import go",
+        "other.py": "",
+        "tactics/__init__.py": "",
+    }
+    for name, content in {**files, "tactics/raid.py": "go = 1", "tactics/notes.py": ""}.items():
+        (tmp_path / name).write_text(content)
+    seen = [digest_files([f"{tmp_path}/bot.py:Bot"])]
+    for name in ("other.py", "tactics/notes.py", "helpers.py", "tactics/__init__.py", "tactics/raid.py", "bot.py"):
+        (tmp_path / name).write_text(f"{(tmp_path / name).read_text()}  # changed")
+        seen.append(digest_files([f"{tmp_path}/bot.py:Bot"]))
+    assert [one != next_one for one, next_one in pairwise(seen)] == [False, False, True, True, True, True]
+    (tmp_path / "bot.py").write_text("no Python (")
+    assert len(digest_files([f"{tmp_path}/bot.py:Bot"])) == 1
 
 
 @pytest.mark.parametrize("left_games", [False, True])

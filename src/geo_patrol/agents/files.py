@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from modulefinder import ModuleFinder
 from pathlib import Path, PurePath
 
 from geo_patrol.base.errors import GeoPatrolError
@@ -61,6 +62,21 @@ def mentioned_files(names: Iterable[str]) -> dict[str, Path]:
             if is_file or (before == _FOLDER_KIND and path.is_dir()):
                 mentioned[piece] = path
     return mentioned
+
+
+def imported_files(source: Path) -> list[Path]:
+    """Return the Python files that a Python file imports from its own folder, directly or through others, itself first.
+
+    Found without running them: an import by a computed name, or of ``.`` outside a package, is not seen.
+    """
+    finder = ModuleFinder([str(source.parent)])
+    try:
+        finder.run_script(str(source))  # reads it
+    except (SyntaxError, ValueError):  # as whoever loads the file is told
+        return [source]
+    names = (vars(module)["__file__"] for module in finder.modules.values())  # of which type stubs know nothing
+    found = {Path(name) for name in names if name}
+    return [source, *sorted(found - {source})]
 
 
 def with_absolute_paths(name: str) -> str:

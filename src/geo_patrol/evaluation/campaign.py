@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.agents.files import mentioned_files
+from geo_patrol.agents.files import imported_files, mentioned_files
 from geo_patrol.agents.isolation.agent import MOVE_TIME, IsolatedAgent, check_move_time
 from geo_patrol.agents.protocol import Agent, check_agent
 from geo_patrol.agents.registry import is_user_defined, make_agent, network_version
@@ -220,14 +220,26 @@ def _first_difference(key: str, old: Any, new: Any) -> tuple[str, Any, Any]:
 
 
 def digest_files(names: Sequence[str]) -> dict[str, str]:
-    """Return SHA-256 digests, by path, of what agents' names mention, files and folders: it changes the games."""
+    """Return SHA-256 digests, by path, of what agents' names mention, files and folders: it changes the games.
+
+    That of a Python file is also of the files that it imports from its folder.
+    """
     return {piece: _digest(path) for piece, path in mentioned_files(names).items()}
 
 
 def _digest(path: Path) -> str:
     if path.is_dir():
-        contents = {str(file.relative_to(path)): _digest(file) for file in sorted(path.rglob("*")) if file.is_file()}
-        return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
+        return _digest_all(path, (file for file in sorted(path.rglob("*")) if file.is_file()))
+    imported = imported_files(path) if path.suffix == ".py" else [path]
+    return _digest_file(path) if imported == [path] else _digest_all(path.parent, imported)
+
+
+def _digest_all(folder: Path, files: Iterable[Path]) -> str:
+    contents = {file.relative_to(folder).as_posix(): _digest_file(file) for file in files}
+    return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
+
+
+def _digest_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
