@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 from geo_patrol import Game, play_match
 from geo_patrol.cli.app import app
 from geo_patrol.solving.backward_induction import is_compiled
-from tests.support.strategies import arrange, small
+from tests.support.positions import arrange
+from tests.support.strategies import small
 
 TWO_TURNS = ("--set", "turn_limit=2", "--set", "both.patrols.fuel=9")
 

@@ -14,7 +14,8 @@ from geo_patrol.engine.legal import sample_legal
 from geo_patrol.engine.state import make_outcomes
 from geo_patrol.game.notation import order_codes
 from geo_patrol.replays.odds import survival
-from tests.support.strategies import arrange, small
+from tests.support.positions import arrange
+from tests.support.strategies import small
 
 DRAWS = 200_000
 POSITIONS = 3_000

@@ -11,7 +11,8 @@ from geo_patrol import Game, geo_patrol_v0, load_config, make_vec, observation_n
 from geo_patrol.base.board import adjacent_sectors, azimuth_of, ring_of, sector_at
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.observe import observation_bounds
-from tests.support.strategies import OPEN_PRESETS, arrange, games, play_on, small
+from tests.support.positions import arrange
+from tests.support.strategies import OPEN_PRESETS, games, play_on, small
 
 COSTS = ("prograde", "retrograde", "radial_in", "radial_out", "station_keeping")
 ENGAGEMENTS = ("shoot", "collide", "guard")
@@ -162,7 +163,7 @@ def test_absent_patrols_are_all_zero():
 
 
 def test_a_position_observed_by_both_sides():
-    game = arrange(small(2), {0: (16, 70), 1: (22, 40, 0)}, {0: (23, 90), 1: (7, 100)}, turn=4, goals=(19, 27))
+    game = arrange(small(2), {0: (16, 70), 1: (22, 40, 0)}, {0: (23, 90), 1: (7, 100)}, turn=4, goal=[19, 27])
     names = observation_names("tokens")
     alpha, bravo = (dict(zip(names, game.observation(side, "tokens").tolist(), strict=True)) for side in SIDES)
     assert alpha["own_hva_sector"] == 28  # azimuth 1, the goal's is 4, on a ring of 16

@@ -20,7 +20,8 @@ from geo_patrol.engine.turn import move_satellites
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.game.game import Games
 from geo_patrol.game.notation import MOVES
-from tests.support.strategies import arrange, configs, games, mirrored, opposite, play_on, random_orders, seeds, small
+from tests.support.positions import arrange
+from tests.support.strategies import configs, games, mirrored, opposite, play_on, random_orders, seeds, small
 
 few = settings(max_examples=15)
 play_seeds = st.integers(0, 2**32)

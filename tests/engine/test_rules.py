@@ -9,7 +9,8 @@ import pytest
 
 from geo_patrol import Game, OrderError, geo_patrol_v0, load_config
 from geo_patrol.base.board import prograde
-from tests.support.strategies import arrange, small
+from tests.support.positions import arrange
+from tests.support.strategies import small
 
 ALWAYS = {"shoot": [1, 1], "collide": [1, 1], "guard": [1, 1]}
 NEVER = {"shoot": [0, 0], "collide": [0, 0], "guard": [0, 0]}
@@ -470,7 +471,7 @@ def test_drift_scores_published_defense_points():
 
 
 def test_end_by_the_loss_of_an_hva_is_decided_by_points():
-    game = arrange(small(odds=ALWAYS), {0: 15, 1: 23}, {0: 23, 1: 23, 2: 23}, goal_points=(0, 200))
+    game = arrange(small(odds=ALWAYS), {0: 15, 1: 23}, {0: 23, 1: 23, 2: 23}, goal_points=[0, 200])
     game.step(alpha="P1 shoot HVA")
     assert reasons(game) == {"hva_destroyed (bravo)"}
     assert game.scores == {"alpha": 133, "bravo": 250}
@@ -488,7 +489,7 @@ def test_end_by_an_hva_that_spent_its_fuel():
 
 
 def test_end_by_win_score():
-    game = arrange(small(), HVAS["alpha"], {0: (23, 99)}, goal_points=(240, 240))
+    game = arrange(small(), HVAS["alpha"], {0: (23, 99)}, goal_points=[240, 240])
     game.step()
     assert reasons(game) == {"win_score (alpha)"}
     assert game.winner == "alpha"
@@ -503,13 +504,13 @@ def test_end_win_score_of_the_presets(preset, win):
 
 @pytest.mark.parametrize("goal_points", [239, 240])
 def test_end_win_score_must_be_reached(goal_points):
-    game = arrange(small(), HVAS["alpha"], {0: 17}, goal_points=(goal_points, 0))
+    game = arrange(small(), HVAS["alpha"], {0: 17}, goal_points=[goal_points, 0])
     game.step()
     assert game.is_over == (goal_points == 240)
 
 
 def test_end_for_several_reasons_at_once():
-    game = arrange(small(odds=ALWAYS), {0: 15, 1: 23}, {0: 23, 1: 15, 2: 15}, turn=49, goal_points=(400, 0))
+    game = arrange(small(odds=ALWAYS), {0: 15, 1: 23}, {0: 23, 1: 15, 2: 15}, turn=49, goal_points=[400, 0])
     game.step(alpha="P1 shoot HVA", bravo="P1 shoot HVA")
     assert reasons(game) == {"hva_destroyed (alpha)", "hva_destroyed (bravo)", "win_score (alpha)", "turn_limit"}
     assert game.winner == "alpha"

@@ -18,7 +18,8 @@ from geo_patrol.engine.rng import stream_number
 from geo_patrol.engine.state import HVA, NOOP, SATELLITES
 from geo_patrol.play.advice import hva_threat
 from geo_patrol.play.text_game import legal_orders_text, observe_text, read_answer
-from tests.support.strategies import arrange, configs, play_on, random_orders, seeds, small
+from tests.support.positions import arrange
+from tests.support.strategies import configs, play_on, random_orders, seeds, small
 
 GAMMA = 0x9E3779B97F4A7C15
 """What a random stream advances by."""

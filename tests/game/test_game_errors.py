@@ -18,7 +18,8 @@ from geo_patrol import (
     observation_names,
 )
 from tests.support.damage import MISSING, damaged
-from tests.support.strategies import arrange, small
+from tests.support.positions import arrange
+from tests.support.strategies import small
 
 
 def threatened():

@@ -15,7 +15,8 @@ from geo_patrol.play.live import LiveGame
 from geo_patrol.play.text_game import HELP, Console, OrderDialogue, Quit, play_text, read_command
 from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.files import unfinished_game
-from tests.support.strategies import arrange, small
+from tests.support.positions import arrange
+from tests.support.strategies import small
 
 ILLEGAL = "Invalid selection. Please select a legal action"
 

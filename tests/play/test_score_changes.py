@@ -5,8 +5,8 @@ import pytest
 from geo_patrol import Game, load_config, make_agent
 from geo_patrol.play.live import LiveGame
 from geo_patrol.play.telling import aim_tab, score_changes, score_sums
-from tests.support.positions import destroyed, guards
-from tests.support.strategies import arrange, small
+from tests.support.positions import arrange, destroyed, guards
+from tests.support.strategies import small
 
 
 def test_a_lost_hva_is_named_with_its_points():

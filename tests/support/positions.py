@@ -16,14 +16,28 @@ CERTAIN = {
 BOARD_7 = {"extends": "geo_patrol", "board": {"inner_ring": 1, "outer_ring": 7, "goal_ring": 7}}
 
 
-def arranged(config="geo_patrol", overrides=None, phase="movement", turn=0, **fleets):
-    """Build a game with some values of satellites replaced: ``alpha={1: {"sector": 17, "fuel": 40}}``."""
-    position = Game(config, seed=1, overrides=overrides).position.model_dump() | {"phase": phase, "turn": turn}
-    for side, satellites in fleets.items():
-        for number, values in satellites.items():
-            for name, value in values.items():
-                position[name][SIDES.index(side)][number] = value
-    return Game.from_position(position, config, seed=1, overrides=overrides)
+def arrange(
+    config, alpha, bravo, *, phase="engagement", seed=0, overrides=None, others_active=False, **position_values
+):
+    """Build a position: satellites by number as a sector, (sector, fuel), (sector, fuel, ammo) or a dictionary of fields.
+
+    The others are where they start, without fuel unless ``others_active``.
+    """
+    position = Game(config, seed=seed, overrides=overrides).position.model_dump() | {"phase": phase} | position_values
+    for side, satellites in enumerate((alpha, bravo)):
+        for number in range(len(position["fuel"][side])):
+            values = satellites.get(number, {} if others_active else {"fuel": 0})
+            if not isinstance(values, dict):
+                values = values if isinstance(values, tuple) else (values,)
+                values = dict(zip(("sector", "fuel", "ammo"), values, strict=False))
+            for field, value in values.items():
+                position[field][side][number] = value
+    return Game.from_position(position, config, seed=seed, overrides=overrides)
+
+
+def arranged(config="geo_patrol", *, alpha=None, bravo=None, phase="movement", **options):
+    """Build a position of whole fleets: satellites that are not named have their fuel."""
+    return arrange(config, alpha or {}, bravo or {}, phase=phase, seed=1, others_active=True, **options)
 
 
 def everywhere(sector, count=11):

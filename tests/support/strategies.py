@@ -124,33 +124,6 @@ def small(fleet: int = 4, /, *, preset: str = "geo_patrol", **tables: Mapping[st
     return load_config(config | {side: dict(tables[side]) for side in SIDES if side in tables})
 
 
-def arrange(
-    config: GameConfig,
-    alpha: Mapping[int, Any],
-    bravo: Mapping[int, Any],
-    *,
-    phase: str = "engagement",
-    turn: int = 0,
-    seed: int = 0,
-    goals: tuple[int, int] | None = None,
-    goal_points: tuple[int, int] = (0, 0),
-) -> Game:
-    """Build a position: satellites by number as a sector, (sector, fuel) or (sector, fuel, ammo); others have no fuel."""
-    position = Game(config, seed=seed).position.model_dump()
-    position |= {"phase": phase, "turn": turn, "goal_points": goal_points, "goal": goals or position["goal"]}
-    for side, satellites in enumerate((alpha, bravo)):
-        for number in range(len(position["fuel"][side])):
-            satellite = satellites.get(number)
-            if satellite is None:
-                position["fuel"][side][number] = 0
-                continue
-            values = satellite if isinstance(satellite, tuple) else (satellite,)
-            for field, value in zip(("sector", "fuel", "ammo"), values, strict=False):
-                position[field][side][number] = value
-    position = {name: list(value) if isinstance(value, tuple) else value for name, value in position.items()}
-    return Game.from_position(position, config, seed=seed)
-
-
 def opposite(sector: int) -> int:
     """Return the sector half a turn away."""
     ring = int(ring_of(sector))
