@@ -34,9 +34,9 @@ def ship(flown, at, move=(0, 0), *, docked=False, landed=False, turn=3):
     return flight
 
 
-def ends(flight):
-    """Return the endpoints of all turns, as the paper log lists them."""
-    return " ".join(point_name(turn.end) for turn in flight.turns)
+def earned(turn):
+    """Return the points of a turn, but for those that are 0."""
+    return {name: points for name, points in turn.points.items() if points}
 
 
 def sample_map(rng, columns, rows, planets):

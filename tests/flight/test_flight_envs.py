@@ -8,11 +8,11 @@ import re
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_checker import check_env, data_equivalence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geo_patrol import ConfigError, OrderError
+from geo_patrol import OrderError
 from geo_patrol.config.toml_files import write_toml
 from geo_patrol.flight import ENDINGS, Flight, load_mission, observation_names, rank, solve
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
@@ -46,35 +46,24 @@ def test_made_by_id(name):
     assert gymnasium.make(name, overrides={"home": "F22"}).unwrapped.mission.home == "F22"
 
 
-def same(one, other):
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    return type(one) is type(other) and one == other
-
-
-def roll_out(env, seed, steps=100):
+def roll_out(env, seed):
     env.action_space.seed(seed)
     seen = [env.reset(seed=seed)]
-    for _ in range(steps):
+    for _ in range(6 if env.unwrapped.mission.title == "Random mission" else 60):  # these take long to sample
         seen.append(env.step(env.unwrapped.sample_action()))
         if seen[-1][2] or seen[-1][3]:
             seen.append(env.reset())
     return seen
 
 
-@pytest.mark.slow
 @every_id
 @every_option
 def test_same_seed_same_roll_out(name, options):
     first, second, other = (
         roll_out(gymnasium.make(name, **options, disable_env_checker=True), seed) for seed in (3, 3, 4)
     )
-    assert same(first, second)
-    assert not same(first, other)
+    assert data_equivalence(first, second)
+    assert not data_equivalence(first, other)
 
 
 @every_id
@@ -97,31 +86,24 @@ def test_masks_and_infos(name, options):
     env = gymnasium.make(name, **options).unwrapped
     env.action_space.seed(0)
     observation, info = env.reset(seed=0)
-    over = False
     for _ in range(60):
-        masks = env.action_masks()
-        assert masks.dtype == np.bool_
-        assert masks.shape == (env.action_space.n,)
+        flight, masks = env.flight(), env.action_masks()
+        assert (masks.dtype, masks.shape) == (np.bool_, (env.action_space.n,))
         assert set(info) == KEYS | ({"action_mask"} if env.mask_in == "info" else set())
-        held = {"info": info, "obs": observation if env.mask_in == "obs" else {}, "none": {}}[env.mask_in]
         if env.mask_in != "none":
-            assert held["action_mask"].dtype == np.int8
-            assert (held["action_mask"] == masks).all()
+            held = (info if env.mask_in == "info" else observation)["action_mask"]
+            assert held.dtype == np.int8
+            assert (held == masks).all()
         assert env.observation_space.contains(observation)
-        flight = env.flight()
         assert (info["score"], info["turn"], info["success"]) == (flight.score, flight.turn, int(flight.is_success))
         assert ENDINGS[info["ending"]] == flight.ending
-        legal = flight.action_mask()[-env.action_space.n :]
-        if over:
+        if flight.is_over:
             assert masks.tolist() == [True] + [False] * (env.action_space.n - 1)
             observation, info = env.reset()
-            over = False
             continue
-        assert (legal == masks).all()
-        observation, reward, over, truncated, info = env.step(env.sample_action())
-        assert info["illegal_orders"] == 0
-        assert isinstance(reward, float)
-        assert not truncated
+        assert (flight.action_mask()[-env.action_space.n :] == masks).all()
+        observation, reward, _, truncated, info = env.step(env.sample_action())
+        assert (info["illegal_orders"], type(reward), truncated) == (0, float, False)
 
 
 @pytest.mark.parametrize("mission", ["sample", "grand_tour", "base_camp", "random"])
@@ -189,13 +171,14 @@ def test_illegal_actions_are_replaced_and_counted(name):
         assert info["illegal_orders"] == 0
 
 
+@every_id
 @pytest.mark.parametrize(
-    "action", [-1, 33, 1.5, "coast", None, [1, 2], True, float("nan"), np.array([3, 4]), np.array([9])]
+    "action", [True, np.array(True), 1.0, float("nan"), "1", None, -1, 33, [1], np.array([9]), 1 << 70], ids=str
 )
-def test_wrong_actions_raise_and_change_nothing(action):
-    env = SpaceshipCommander()
+def test_actions_that_are_no_codes_change_nothing(name, action):
+    env = IDS[name]()
     env.reset()
-    with pytest.raises(OrderError, match="must be an integer from 0 to 32"):
+    with pytest.raises(OrderError, match="action must be an integer from 0 to"):
         env.step(action)
     assert env.flight().turn == 0
 
@@ -209,7 +192,7 @@ def test_actions_of_all_whole_types(action):
 
 
 @every_id
-def test_stepping_before_or_after_the_flight(name):
+def test_before_and_after_a_flight(name):
     env = IDS[name]()
     for call in (env.flight, env.action_masks, env.sample_action, lambda: env.step(0)):
         with pytest.raises(RuntimeError, match="call reset"):
@@ -218,6 +201,9 @@ def test_stepping_before_or_after_the_flight(name):
     over = False
     while not over:
         _, _, over, *_ = env.step(env.sample_action())
+    action = env.sample_action()
+    assert env.action_space.contains(action)
+    assert env.action_masks()[action]
     with pytest.raises(RuntimeError, match="call reset"):
         env.step(0)
 
@@ -226,10 +212,9 @@ def test_stepping_before_or_after_the_flight(name):
     ("options", "message"),
     [
         ("x", "options must be a dict, such as {'mission': ..}, got 'x'"),
-        (
-            {"mision": "courier"},
-            "there is no option 'mision' of reset; did you mean 'mission'?; there are mission",
-        ),
+        ({"mision": "courier"}, "there is no option 'mision' of reset; did you mean 'mission'?; there are mission"),
+        ({"mission": "sample_probe"}, "must be 'spaceship_commander'"),
+        ({"mission": "lost"}, "there is no mission 'lost'"),
     ],
 )
 def test_wrong_options_change_nothing(options, message):
@@ -249,11 +234,6 @@ def test_options_choose_the_mission_of_one_reset():
     assert env.mission == load_mission("sample")
     env.reset(seed=1, options={"mission": "random"})
     assert env.mission.title == "Random mission"
-    with pytest.raises(ConfigError, match="must be 'spaceship_commander'"):
-        env.reset(options={"mission": "sample_probe"})
-    with pytest.raises(ConfigError, match="there is no mission 'lost'"):
-        env.reset(options={"mission": "lost"})
-    assert env.mission.title == "Random mission"
 
 
 @pytest.mark.parametrize(
@@ -264,10 +244,7 @@ def test_options_choose_the_mission_of_one_reset():
         ({"reward": "points"}, "reward must be 'auto' or 'score' or 'rank', got 'points'"),
         ({"render_mode": "video"}, "render_mode must be 'human' or 'rgb_array' or 'ansi', got 'video'"),
         ({"overrides": {"turns": 99}}, "turns must be an integer from 1 to 40, got 99"),
-        (
-            {"mission": "random", "overrides": {"turns": 9}},
-            "overrides must be None with random missions, which they could make unsolvable, got {'turns': 9}",
-        ),
+        ({"mission": "random", "overrides": {"turns": 9}}, "overrides must be None with random missions"),
     ],
 )
 def test_wrong_arguments(arguments, message):
@@ -292,36 +269,6 @@ def test_copies_fly_the_mission_that_the_environment_was_made_with(name, tmp_pat
                 each.reset(options={"mission": IDS[name]().mission})
             assert twin.mission == env.mission
             assert twin.mission.turns == 7
-    again = copy.deepcopy(IDS[name]("random"))
-    again.reset(seed=3)
-    first = again.mission
-    again.reset()
-    assert again.mission != first
-
-
-@every_id
-def test_a_sampled_action_is_legal_after_the_end(name):
-    env = IDS[name]()
-    for seed in range(3):
-        env.reset(seed=seed)
-        over = False
-        while not over:
-            _, _, over, *_ = env.step(env.sample_action())
-        for _ in range(3):
-            action = env.sample_action()
-            assert env.action_space.contains(action)
-            assert env.action_masks()[action]
-
-
-@every_id
-@pytest.mark.parametrize(
-    "action", [True, np.True_, np.array(True), 1.0, 0.5, np.float32(1), float("nan"), "1", None, -1, 33, [1], 1 << 70]
-)
-def test_actions_that_are_no_codes_are_refused(name, action):
-    env = IDS[name]()
-    env.reset(seed=1)
-    with pytest.raises(OrderError, match="action must be an integer from 0 to"):
-        env.step(action)
 
 
 @every_id
@@ -336,14 +283,12 @@ def test_copies_change_a_mission_once_by_relative_values(name):
 
 
 @every_id
-def test_pickled_and_copied_environments_have_the_same_arguments(name):
-    env = IDS[name](overrides={"turns": 7}, mask_in="obs")
-    env.reset(seed=1)
-    for twin in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
-        assert twin.mission == env.mission
-        assert twin.mask_in == "obs"
-        assert same(twin.reset(seed=1), env.reset(seed=1))
-    pickle.loads(pickle.dumps(gymnasium.make(name, mission="random")))
+def test_copies_play_the_same(name):
+    for arguments in ({"overrides": {"turns": 7}, "mask_in": "obs"}, {"mission": "random"}):
+        env = gymnasium.make(name, **arguments)
+        expected = roll_out(copy.deepcopy(env), 1)
+        for twin in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env), env):
+            assert data_equivalence(roll_out(twin, 1), expected)
 
 
 def test_returned_arrays_are_never_reused():
@@ -358,36 +303,41 @@ def test_returned_arrays_are_never_reused():
 # Observations
 
 
+def shown(observation):
+    return dict(zip(observation_names(), observation.tolist(), strict=True))
+
+
 def test_observations_are_documented_index_by_index():
     names = observation_names()
-    space = SpaceshipCommander().observation_space
-    assert len(names) == len(set(names)) == space.shape[0] == 182
-    observation, _ = SpaceshipCommander("courier").reset()
-    shown = dict(zip(names, observation.tolist(), strict=True))
-    assert shown["on the pad"] == shown["race"] == shown["advanced rules"] == 1
-    assert shown["turns left / 40"] == pytest.approx(35 / 40)
-    assert shown["fuel left / 100"] == pytest.approx(0.31)
-    assert (shown["planet 0: to the right / 10"], shown["planet 0: down / 10"]) == (0, 0)
-    assert (shown["planet 1: to the right / 10"], shown["planet 1: down / 10"]) == pytest.approx((-0.8, 0.1))
-    assert (shown["planet 1: strong gravity"], shown["planet 1: must be surveyed"]) == (1, 1)
-    assert (shown["planet 2: must be landed on"], shown["planet 2: can be landed on"]) == (1, 1)
-    assert shown["planet 0: landing on it ends the game"] == 1
-    assert shown["planet 3: there is one"] == 0
-    assert (shown["station 0: there is one"], shown["station 0: to the right / 10"]) == pytest.approx((1, 0.4))
+    assert len(names) == len(set(names)) == SpaceshipCommander().observation_space.shape[0] == 182
+    assert [names[index].split(":")[0] for index in (8, 21, 22, 35, 152)] == [
+        "gravity to the right after coasting", "score / 100", "planet 0", "planet 1", "station 0",
+    ]  # fmt: skip
+    values = {
+        "on the pad": 1, "race": 1, "advanced rules": 1, "turns left / 40": 35 / 40, "fuel left / 100": 0.31,
+        "planet 0: to the right / 10": 0, "planet 0: down / 10": 0, "planet 0: landing on it ends the game": 1,
+        "planet 1: to the right / 10": -0.8, "planet 1: down / 10": 0.1,
+        "planet 1: strong gravity": 1, "planet 1: must be surveyed": 1,
+        "planet 2: must be landed on": 1, "planet 2: can be landed on": 1, "planet 3: there is one": 0,
+        "station 0: there is one": 1, "station 0: to the right / 10": 0.4,
+    }  # fmt: skip
+    observation = shown(SpaceshipCommander("courier").reset()[0])
+    assert {name: observation[name] for name in values} == pytest.approx(values)
 
 
 def test_observations_follow_the_flight():
     env = SpaceshipCommander("sample")
     env.reset()
-    names = observation_names()
     for order in (28, 0, 0):
         observation, *_ = env.step(order)
-    shown = dict(zip(names, observation.tolist(), strict=True))
-    assert (shown["flying"], shown["score / 100"], shown["turns flown / 40"]) == pytest.approx((1, 0.06, 3 / 40))
-    assert (shown["move to the right / 10"], shown["move down / 10"]) == pytest.approx((-0.3, 0))
-    assert (shown["gravity to the right after coasting"], shown["gravity down after coasting"]) == (1, 1)
-    assert (shown["planet 1: explored"], shown["planet 1: part of its survey points"]) == pytest.approx((1, 0.2))
-    assert (shown["grids to the left edge / 10"], shown["grids to the bottom edge / 10"]) == pytest.approx((0.6, 0.6))
+    values = {
+        "flying": 1, "score / 100": 0.06, "turns flown / 40": 3 / 40,
+        "move to the right / 10": -0.3, "move down / 10": 0,
+        "gravity to the right after coasting": 1, "gravity down after coasting": 1,
+        "planet 1: explored": 1, "planet 1: part of its survey points": 0.2,
+        "grids to the left edge / 10": 0.6, "grids to the bottom edge / 10": 0.6,
+    }  # fmt: skip
+    assert {name: shown(observation)[name] for name in values} == pytest.approx(values)
 
 
 @settings(max_examples=40)
@@ -405,13 +355,13 @@ def test_observations_stay_within_their_bounds(loaded, seed):
 
 
 def test_environment_flies_as_a_flight_does():
-    orders = {0: 28, 6: 4, 13: 5}
+    orders = [{0: 28, 6: 4, 13: 5}.get(turn, 0) for turn in range(15)]
     env = SpaceshipCommander("sample")
     env.reset()
-    for turn in range(15):
-        *_, info = env.step(orders.get(turn, 0))
+    for order in orders:
+        *_, info = env.step(order)
     assert info["score"] == 21
-    assert env.flight() == Flight.from_orders("sample", [orders.get(turn, 0) for turn in range(15)])
+    assert env.flight() == Flight.from_orders("sample", orders)
     probe = PlanetaryProbe()
     probe.reset()
     _, reward, over, _, info = probe.step(28 - 9)
