@@ -1,6 +1,8 @@
 """Functions for tests: flights in any situation, and Hypothesis strategies for missions."""
 
+import json
 import random
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -9,6 +11,8 @@ from geo_patrol.flight import Flight, load_mission
 from geo_patrol.flight.mission import point_name, read_point
 from geo_patrol.flight.rules import Mode
 
+BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
+"""The best known flight of each mission; its status, and the orders that fly it."""
 SAMPLE = {"E6": "strong", "E16": "weak", "F22": "weak"}
 
 
@@ -97,6 +101,15 @@ def maps(columns=(8, 25), rows=(8, 12), planets=4):
 def missions(**limits):
     """Missions of all kinds."""
     return st.integers(0, 2**32).map(lambda seed: sample_mission(random.Random(seed), **limits))
+
+
+def flights(coasting=0.5, **limits):
+    """Flights of random legal orders to the end."""
+    return st.builds(
+        lambda loaded, seed: fly_at_random(Flight(loaded), random.Random(seed), coasting),
+        missions(**limits),
+        st.integers(0, 2**32),
+    )
 
 
 def fly_at_random(flight, rng, coasting=0.5):

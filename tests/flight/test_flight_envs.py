@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from geo_patrol import OrderError
 from geo_patrol.config.toml_files import write_toml
-from geo_patrol.flight import ENDINGS, Flight, load_mission, observation_names, rank, solve
+from geo_patrol.flight import ENDINGS, Flight, load_mission, observation_names, rank
 from geo_patrol.flight.envs import PlanetaryProbe, SpaceshipCommander
-from tests.flight.ships import mission, missions
+from tests.flight.ships import BEST, mission, missions
 
 IDS = {"GeoPatrol/PlanetaryProbe-v0": PlanetaryProbe, "GeoPatrol/SpaceshipCommander-v0": SpaceshipCommander}
 OPTIONS = [
@@ -141,7 +141,7 @@ def test_rank_rewards_order_flights_as_the_rules_do(loaded, seed):
 
 def test_reward_of_a_race_counts_turns():
     env = SpaceshipCommander("docking_race")
-    orders = solve("docking_race").flight.order_codes
+    orders = Flight.from_orders("docking_race", BEST["docking_race"]["orders"]).order_codes
     env.reset()
     rewards = [env.step(order)[1] for order in orders]
     assert sum(rewards) == pytest.approx(-6 + 4 / 1000)

@@ -8,38 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geo_patrol import ConfigError
-from geo_patrol.config.toml_files import mission_path
-from geo_patrol.flight import Flight, Mission, load_mission, mission_names, random_mission_with_witness
+from geo_patrol.flight import Flight, Mission, load_mission, random_mission_with_witness
 from tests.flight.ships import SAMPLE, mission
 
 MISSING = "MISSING"
 
 
-def test_missions_of_the_package_use_every_optional_rule_alone_and_together():
-    loaded = [load_mission(name) for name in mission_names()]
-    own = [loaded for loaded in loaded if "sample" not in loaded.title.lower()]
-    assert len(own) >= 6
-    rules = ("end_at", "land_on", "survey", "fuel_limit", "race", "stations")
-    used = [{rule for rule in rules if getattr(loaded, rule) not in (None, (), False)} for loaded in own]
-    assert set(rules) in used
-    assert set().union(*(rule for rule in used if len(rule) == 1)) >= {"land_on", "survey", "fuel_limit", "stations"}
-    assert {loaded.end[0] for loaded in own if loaded.end} == {"well", "planet", "station"}
-    for rule in ("survey", "land_on", "fuel_limit", "race", "stations", "end_at"):
-        assert {loaded.advanced for loaded in own if getattr(loaded, rule) not in (None, (), False)} == {True, False}
-    assert {loaded.game for loaded in own} == {"planetary_probe", "spaceship_commander"}
-
-
-@pytest.mark.parametrize("name", mission_names())
-def test_files_state_their_source(name):
-    text = mission_path(name).read_text(encoding="utf-8")
-    assert text.startswith("# ")
-    assert "NASA" in text or "A mission of our own." in text
-
-
 WRONG = [
-    ({"turns": 0}, "turns must be an integer from 1 to 40, got 0"),
     ({"turns": 41}, "turns must be an integer from 1 to 40, got 41"),
-    ({"turns": "many"}, "turns must be an integer from 1 to 40, got 'many'"),
     ({"turns": True}, "turns must be an integer from 1 to 40, got True"),
     ({"trun": 3}, "trun = 3: there is no such key; did you mean turns?"),
     ({"game": "chess"}, "game must be 'planetary_probe' or 'spaceship_commander', got 'chess'"),
@@ -47,59 +23,30 @@ WRONG = [
     ({"rows": 27}, "rows must be an integer from 5 to 26, got 27"),
     ({"race": 1, "survey": ["E6"]}, "race must be true or false, got 1"),
     ({"title": 3}, "title must be a text in quotes, of at most 100 characters that can be printed, got 3"),
+    ({"title": "\x00\x1b"}, "that can be printed, got '"),
+    ({"title": "\ud800"}, "that can be printed, got '"),
     ({"planets": {}}, "planets must be a table of grid references with the gravity there, such as E16 ="),
-    ({"planets": ["E6"]}, "planets must be a table of grid references with the gravity there, such as E16 ="),
-    (
-        {"planets": {"E": "weak"}},
-        "planets.E must be a grid reference: the letter of a row and the number of a column, such as E16, got 'weak'",
-    ),
-    (
-        {"planets": {"E0": "weak"}},
-        "planets.E0 must be a grid reference: the letter of a row and the number of a column, such as E16, got 'weak'",
-    ),
+    ({"planets": {"E": "weak"}}, "planets.E must be a grid reference: the letter of a row and the number of a column"),
     ({"planets": {"E6": "heavy"}}, "planets.E6 must be 'weak' or 'strong', got 'heavy'"),
-    (
-        {"planets": {"E6": "weak", "e06": "weak"}},
-        "planets.e06 must be each planet once; E6 is there already, got 'weak'",
-    ),
+    ({"planets": {"E6": "weak", "e06": "weak"}}, "planets.e06 must be each planet once; E6 is there already"),
     ({"planets": {"E16": "weak", "J6": "weak"}}, "planets.J6 must be a point of the map, A1 to I25, got 'weak'"),
-    ({"planets": {"E16": "weak", "E26": "weak"}}, "planets.E26 must be a point of the map, A1 to I25, got 'weak'"),
-    (
-        {"planets": {"E16": "weak", "F20": "weak"}},
-        "planets.F20 must be wells that do not overlap: F20 is 4 grids from E16, at least 5 are needed, got 'weak'",
-    ),
-    (
-        {"planets": {"E16": "weak", "E21": "strong"}},
-        "E21 must be wells that do not overlap: E21 is 5 grids from E16, at least 6 are needed, got 'strong'",
-    ),
+    ({"planets": {"E16": "weak", "F20": "weak"}}, "planets.F20 must be wells that do not overlap: F20 is 4 grids from"),
+    ({"planets": {"E16": "weak", "E21": "strong"}}, "E21 is 5 grids from E16, at least 6 are needed, got 'strong'"),
     ({"planets": {f"{row}{5 * n + 1}": "weak" for row in "AFK" for n in range(4)}, "rows": 20}, "1 to 10 planets"),
     ({"home": "E6"}, "home must be a planet with weak gravity, one of E16, F22, got 'E6'"),
-    ({"home": "A1"}, "home must be a planet with weak gravity, one of E16, F22, got 'A1'"),
-    (
-        {"home": "somewhere"},
-        "home must be a grid reference: the letter of a row and the number of a column, such as E16, got 'somewhere'",
-    ),
-    ({"home": 3}, "home must be a grid reference: the letter of a row and the number of a column, such as E16, got 3"),
+    ({"home": "somewhere"}, "home must be a grid reference: the letter of a row and the number of a column, such as"),
     ({"planets": {"E6": "strong"}, "home": "E6"}, "home must be a planet with weak gravity, got 'E6'"),
-    (
-        {"planets": {"C3": "weak"}, "home": "C3", "columns": 5, "rows": 5},
-        "home must be a planet with a launch point on the map, three grids away, or a larger map, got 'C3'",
-    ),
+    ({"planets": {"C3": "weak"}, "home": "C3", "columns": 5, "rows": 5}, "a launch point on the map, three grids away"),
     ({"stations": ["A26"]}, "stations must be a point of the map, A1 to I25; A26 is none, got ['A26']"),
     ({"stations": ["E6"]}, "stations must be points without a planet; there is one at E6, got ['E6']"),
     ({"stations": ["A1", "a1"]}, "stations must be a list that names A1 once, got ['A1', 'a1']"),
     ({"stations": [f"A{n}" for n in range(1, 8)]}, "must be a list of at most 6 grid references, such as ["),
-    ({"stations": "A1"}, "stations must be a list of at most 6 grid references, such as ["),
     ({"survey": ["E16"]}, "survey must be planets other than the home planet: E6, F22, got ['E16']"),
-    ({"survey": ["A1"]}, "survey must be planets other than the home planet: E6, F22, got ['A1']"),
     ({"land_on": ["E6"]}, "land_on must be planets with weak gravity: E16, F22, got ['E6']"),
     ({"fuel_limit": -1}, "fuel_limit must be an integer from 0 to 400, got -1"),
     ({"end_at": "E6"}, "end_at must be what is to be reached and where:"),
     ({"end_at": "well B2"}, "end_at must be well and the point of a planet: E6, E16, F22, got 'well B2'"),
-    (
-        {"end_at": "planet E6"},
-        "end_at must be planet and the point of a planet with weak gravity: E16, F22, got 'planet E6'",
-    ),
+    ({"end_at": "planet E6"}, "end_at must be planet and the point of a planet with weak gravity: E16, F22, got"),
     ({"end_at": "station A1"}, "end_at must be station and the point of a station: none here, got 'station A1'"),
     ({"race": True}, "race must be something to race for with it: end_at, survey or land_on, got True"),
     ({"game": "planetary_probe", "advanced": True}, "advanced must be nothing of the kind in a mission of"),
@@ -119,18 +66,12 @@ def test_wrong_mission(changes, message):
         load_mission(values)
 
 
-def test_errors_are_listed():
-    with pytest.raises(ConfigError) as fault:
-        load_mission("sample", {"turns": 0, "home": "?", "fuel": 3})
-    assert str(fault.value).splitlines()[0] == "sample.toml with overrides: 3 faults"
-
-
-@pytest.mark.parametrize("source", ["sampel", "no/such.toml", 3, None, "a\0b"])
-def test_missing_missions(source):
-    with pytest.raises(ConfigError, match="mission"):
+@pytest.mark.parametrize(
+    ("source", "message"), [("sampel", "did you mean 'sample'"), *((x, "mission") for x in ("no/such.toml", 3, "a\0b"))]
+)
+def test_missing_missions(source, message):
+    with pytest.raises(ConfigError, match=message):
         load_mission(source)
-    with pytest.raises(ConfigError, match="did you mean 'sample'"):
-        load_mission("sampel")
 
 
 def test_files_and_extends(tmp_path):
@@ -138,16 +79,6 @@ def test_files_and_extends(tmp_path):
     path.write_text('extends = "sample"\ntitle = "Longer"\nturns = 30\n[planets]\nF22 = "strong"\n')
     longer = load_mission(path)
     assert (longer.turns, longer.home, longer.planets["F22"], longer.planets["E6"]) == (30, "E16", "strong", "strong")
-    path.write_text('extends = "longer.toml"\n')
-    with pytest.raises(ConfigError, match="extend each other, or in a circle"):
-        load_mission(path)
-    for text in ("turns = ", "\xff", "extends = 3"):
-        path.write_bytes(text.encode("latin-1"))
-        with pytest.raises(ConfigError):
-            load_mission(path)
-    path.write_text("#" * 70_000)
-    with pytest.raises(ConfigError, match="larger than 65,536 bytes"):
-        load_mission(path)
 
 
 def test_overrides():
@@ -157,8 +88,6 @@ def test_overrides():
     assert load_mission("courier", ["fuel_limit=none", "race=false"]).fuel_limit is None
     assert load_mission("sample", ["planets.E6=weak"]).planets["E6"] == "weak"
     assert "E6" not in load_mission("sample", ["planets.E6=none"]).planets
-    with pytest.raises(ConfigError, match=r"must be key=value, such as bravo.patrols.ammo=3"):
-        load_mission("sample", ["turns"])
 
 
 def test_missions_are_plain_data():
@@ -183,8 +112,8 @@ def test_random_missions_can_be_fulfilled(seed, game):
 
 def test_random_missions_differ():
     random = np.random.default_rng(5)
-    sampled = [random_mission_with_witness(random).mission for _ in range(60)]
-    assert len({str(loaded) for loaded in sampled}) == 60
+    sampled = [random_mission_with_witness(random).mission for _ in range(40)]
+    assert len({str(loaded) for loaded in sampled}) == 40
     for rule in ("race", "advanced", "survey", "stations", "fuel_limit", "end_at", "land_on"):
         assert {bool(getattr(loaded, rule)) for loaded in sampled} == {True, False}, rule
 
@@ -195,6 +124,8 @@ def test_random_mission_of_an_unknown_game():
 
 
 def test_all_faults_of_a_mission_are_listed():
+    with pytest.raises(ConfigError, match=r"sample\.toml with overrides: 3 faults\n"):
+        load_mission("sample", {"turns": 0, "home": "?", "fuel": 3})
     planets = {"E16": "mild", "J99": "weak", "E": "weak"}
     with pytest.raises(ConfigError) as caught:
         load_mission({"extends": "sample", "planets": planets, "turns": 0})

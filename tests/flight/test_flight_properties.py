@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from geo_patrol.flight import Flight, load_mission
 from geo_patrol.flight.mission import LAUNCHES, distance, point_name, read_point
 from geo_patrol.flight.rules import Mode, gravity_at, make_params, well_at
-from tests.flight.ships import fly_at_random, maps, missions
-
-seeds = st.integers(0, 2**32)
+from tests.flight.ships import flights, maps, missions
 
 
 @given(maps())
@@ -65,9 +63,9 @@ def flip_mission(loaded, across, down):
     return load_mission(values)
 
 
-@given(missions(), seeds, st.sampled_from([(True, False), (False, True), (True, True)]))
-def test_mirrored_maps_give_mirrored_flights(loaded, seed, axes):
-    flight = fly_at_random(Flight(loaded), random.Random(seed))
+@given(flights(), st.sampled_from([(True, False), (False, True), (True, True)]))
+def test_mirrored_maps_give_mirrored_flights(flight, axes):
+    loaded = flight.mission
     mirrored = Flight(flip_mission(loaded, *axes))
     for turn in flight.turns:
         if mirrored.is_over:  # a probe flies on by itself
@@ -77,8 +75,7 @@ def test_mirrored_maps_give_mirrored_flights(loaded, seed, axes):
         assert len(fits) == 1
         mirrored.fly(int(fits[0]))
     assert [turn.points for turn in mirrored.turns] == [turn.points for turn in flight.turns]
-    ends = [flip_point(turn.end, loaded, *axes) for turn in flight.turns]
-    assert [turn.end for turn in mirrored.turns] == ends
+    assert [turn.end for turn in mirrored.turns] == [flip_point(turn.end, loaded, *axes) for turn in flight.turns]
     assert (mirrored.ending, mirrored.is_success) == (flight.ending, flight.is_success)
 
 
@@ -89,10 +86,9 @@ def leads_to(flight, code, turn, end):
     return trial.fly(code).end == end
 
 
-@given(missions(turns=(1, 40)), seeds)
-def test_score_sheet_adds_up(loaded, seed):
-    flight = fly_at_random(Flight(loaded), random.Random(seed))
-    sheet = flight.score_sheet
+@given(flights(turns=(1, 40)))
+def test_score_sheet_adds_up(flight):
+    loaded, sheet = flight.mission, flight.score_sheet
     assert flight.score == sum(sheet.values()) == sum(turn.score for turn in flight.turns)
     for name, points in sheet.items():
         assert points == sum(turn.points[name] for turn in flight.turns)
@@ -109,15 +105,14 @@ def test_score_sheet_adds_up(loaded, seed):
         assert -sheet["fuel"] - sheet["launch"] <= loaded.fuel_limit
 
 
-@given(missions(probe=False, turns=(1, 40)), seeds)
-def test_steps_of_a_turn_lead_to_its_endpoint(loaded, seed):
-    flight = fly_at_random(Flight(loaded), random.Random(seed), coasting=0.2)
-    params = make_params(loaded)
+@given(flights(coasting=0.2, probe=False, turns=(1, 40)))
+def test_steps_of_a_turn_lead_to_its_endpoint(flight):
+    params = make_params(flight.mission)
     for number, turn in enumerate(flight.turns):
         steps = zip(turn.coasted, turn.gravity, turn.engines, strict=True)
         assert turn.end == tuple(sum(axis) for axis in steps)
         before = flight.turns[number - 1] if number else None
-        assert turn.start == (before.end if before else read_point(loaded.home))
+        assert turn.start == (before.end if before else read_point(flight.mission.home))
         if before is not None and before.mode == "flying":
             assert turn.coasted == tuple(a + b for a, b in zip(turn.start, before.move, strict=True))
             assert turn.gravity == gravity_at(params, *turn.coasted)
@@ -125,11 +120,10 @@ def test_steps_of_a_turn_lead_to_its_endpoint(loaded, seed):
             assert turn.coasted == turn.start
 
 
-@given(missions(probe=False, turns=(1, 40)), seeds)
-def test_spaceships_never_crash(loaded, seed):
-    flight = fly_at_random(Flight(loaded), random.Random(seed), coasting=0.8)
+@given(flights(coasting=0.8, probe=False, turns=(1, 40)))
+def test_spaceships_never_crash(flight):
     assert flight.ending != "crashed"
-    planets = {read_point(name): name for name in loaded.planets}
+    loaded, planets = flight.mission, {read_point(name): name for name in flight.mission.planets}
     for turn in flight.turns:
         if turn.end in planets and turn.start != turn.end:
             assert turn.mode == "landed"
@@ -137,17 +131,15 @@ def test_spaceships_never_crash(loaded, seed):
             assert loaded.can_land_on(planets[turn.end])
 
 
-@given(missions(turns=(1, 40)), seeds)
-def test_same_orders_fly_the_same_flight(loaded, seed):
-    flight = fly_at_random(Flight(loaded), random.Random(seed))
-    again = Flight.from_orders(loaded, flight.order_codes)
-    assert again == flight
+@given(flights(turns=(1, 40)))
+def test_same_orders_fly_the_same_flight(flight):
+    loaded = flight.mission
+    assert Flight.from_orders(loaded, flight.order_codes) == flight
     texts = [turn.order for turn in flight.turns][: len(flight.order_codes)]
-    assert Flight.from_orders(loaded, texts) == flight
-    assert loaded == load_mission(loaded.to_dict())
+    assert Flight.from_orders(load_mission(loaded.to_dict()), texts) == flight
 
 
-@given(missions(probe=False, turns=(1, 40)), seeds)
+@given(missions(probe=False, turns=(1, 40)), st.integers(0, 2**32))
 def test_a_landed_or_docked_ship_has_no_move_and_is_at_its_site(loaded, seed):
     flight = Flight(loaded)
     rng = random.Random(seed)

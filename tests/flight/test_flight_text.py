@@ -1,8 +1,6 @@
 """Orders, grid references and flights as text."""
 
 import doctest
-import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +11,7 @@ from geo_patrol.flight import Flight, flight
 from geo_patrol.flight.best import best_known
 from geo_patrol.flight.flight import map_text, move_text, result_text
 from geo_patrol.flight.mission import LAUNCHES, point_name, read_point
-from tests.flight.ships import mission, ship
+from tests.flight.ships import BEST, mission, ship
 
 
 def test_examples_of_flight():
@@ -27,20 +25,15 @@ def test_grid_references_name_points(column, row):
     assert read_point(point_name((column, row))) == (column, row)
 
 
-@pytest.mark.parametrize("text", ["", "E", "6E", "E0", "E100", "E6 ", "É6", "E-6", "E٣", None, 6])
+@pytest.mark.parametrize("text", ["", "E", "6E", "E0", "E100", "É6", "E-6", "E٣", None, 6])
 def test_wrong_grid_references(text):
-    if text == "E6 ":
-        assert read_point(text) == (6, 5)
-        return
+    assert read_point("E6 ") == (6, 5)
     with pytest.raises(ValueError, match="a grid reference"):
         read_point(text)
 
 
 def test_launches_go_round_clockwise():
-    assert LAUNCHES[0] == (0, -3)
-    assert LAUNCHES[6] == (3, 0)
-    assert LAUNCHES[12] == (0, 3)
-    assert LAUNCHES[18] == (-3, 0)
+    assert LAUNCHES[::6] == ((0, -3), (3, 0), (0, 3), (-3, 0))
     assert len(set(LAUNCHES)) == 24
     for one, other in zip(LAUNCHES, (*LAUNCHES[1:], LAUNCHES[0]), strict=True):
         assert max(abs(one[0] - other[0]), abs(one[1] - other[1])) == 1
@@ -50,15 +43,11 @@ def test_launches_go_round_clockwise():
     ("order", "message"),
     [
         ("", "order must be \"launch D13\", got ''"),
-        ("launch", "order must be \"launch D13\", got 'launch'"),
         ("launch E13 now", "must be a grid reference: the letter of a row and the number of a column, such as E16"),
         ("launch nowhere", "must be a grid reference: the letter of a row and the number of a column, such as E16"),
         ("launch E12", "must name a point at a distance of exactly three grids from E16"),
         ("launch A99", "must name a point at a distance of exactly three grids from E16"),
         (33, 'order must be "launch D13", or a code from 0 to 32, got 33'),
-        (-1, "or a code from 0 to 32"),
-        (1.5, "or a code from 0 to 32"),
-        (None, "or a code from 0 to 32"),
         (True, "or a code from 0 to 32"),
     ],
 )
@@ -96,14 +85,12 @@ def test_flight_log_has_the_format_of_the_paper_one():
 
 
 def test_crash_and_the_edge_are_noted():
-    assert "E6   R1 U1" in str(Flight.from_orders("sample_probe", ["launch D13"]))
-    assert "(crash)" in str(Flight.from_orders("sample_probe", ["launch D13"]))
+    crashed = str(Flight.from_orders("sample_probe", ["launch D13"]))
+    assert "E6   R1 U1" in crashed
+    assert "(crash)" in crashed
     left = ship(mission(), "A12", (0, -1), turn=0)
     left.fly("coast")
     assert "(off the map)" in str(left)
-
-
-BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
