@@ -4,26 +4,41 @@ import contextlib
 
 import pytest
 
-
-@pytest.fixture
-def tables(tmp_path):
-    from geo_patrol.web.tables import TableStore
-
-    return TableStore(tmp_path)
+from tests.support.full_disk import FullDisk
 
 
 @pytest.fixture
-def server(tables):
-    from geo_patrol.web.app import Server
+def serve(tmp_path):
+    """Return a function that starts a server on the folder, after it has ended the one before.
 
-    return Server(tables)
-
-
-@pytest.fixture
-def client(server):
-    """A client of a server, which has ``server`` and its ``tables``; ``connections`` are closed with it."""
+    Its arguments are those of ``Server``, the address of the client, and those of ``TableStore``. It returns a client
+    with ``server``, its ``tables``, and ``connections``, which are closed with it.
+    """
     from starlette.testclient import TestClient
 
-    with TestClient(server.app()) as client, contextlib.ExitStack() as client.connections:
-        client.server, client.tables = server, server.tables
-        yield client
+    from geo_patrol.web.app import Server
+    from geo_patrol.web.tables import TableStore
+
+    with contextlib.ExitStack() as stack:
+
+        def start(*, address="testclient", max_tables=200, own_agents=frozenset(), **options):
+            stack.close()
+            server = Server(TableStore(tmp_path, max_tables, own_agents), **options)
+            client = stack.enter_context(TestClient(server.app(), client=(address, 50_000)))
+            client.server, client.tables = server, server.tables
+            client.connections = stack.enter_context(contextlib.ExitStack())
+            return client
+
+        yield start
+
+
+@pytest.fixture
+def client(serve):
+    return serve()
+
+
+@pytest.fixture
+def disk():
+    """The disk, which a test can fill."""
+    with contextlib.closing(FullDisk()) as disk:
+        yield disk

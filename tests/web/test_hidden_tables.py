@@ -23,6 +23,7 @@ from geo_patrol.web.app import Server
 from geo_patrol.web.client import AgentPlayer
 from geo_patrol.web.table_server import TableServer
 from geo_patrol.web.tables import NewTable, TableStore
+from tests.web.clients import Connection, open_table
 
 CONFIG = "geo_patrol_hidden"
 SEED = 91_827
@@ -54,60 +55,32 @@ def test_games_that_hide_enemies_begin_even_if_they_could_not_be_compiled_ahead(
     assert "not compiled ahead" in caplog.text
 
 
-class Seat:
-    """The connection of a seat, which keeps what it gets without what tells tables apart."""
-
-    def __init__(self, client, opened, side, **hello):
-        self.table, self.secret = opened["table"], opened["secrets"][side]
-        self.socket = client.connections.enter_context(client.websocket_connect(f"/ws/{self.table}"))
-        self.texts = []
-        self.send(type="hello", version=1, table=self.table, secret=self.secret, **hello)
-
-    def send(self, **message):
-        self.socket.send_text(json.dumps(message))
-
-    def read(self, kind):
-        while True:
-            text = self.socket.receive_text().replace(self.table, "TABLE")
-            message = json.loads(text)
-            assert message["type"] != "error", message
-            if message["type"] != "status":  # of which it depends on the time how many come
-                self.texts.append(text)
-            if message["type"] == kind:
-                return message
-
-    def order(self, game, orders):
-        self.send(type="orders", game=self.table, turn=game["turn"], phase=game["phase"], orders=orders)
-        self.read("accepted")
-
-
 @pytest.mark.parametrize("hello", [{}, {"scene": True}, {"scene": True, "screen": "narrow"}, {"text": True}], ids=str)
 def test_a_seat_gets_nothing_that_depends_on_enemies_out_of_sight(client, hello):
     """Two tables at which bravo moves in different ways, far from alpha, which gets the same messages and answers."""
-    texts, answers, others = [], [], []
+    texts, answers = {"alpha": [], "bravo": []}, []
     for move in ("prograde", "radial_in"):
-        opened = client.post(
-            "/api/tables", json={"preset": CONFIG, "seed": SEED, "alpha": "link", "bravo": "link"}
-        ).json()
-        alpha, bravo = Seat(client, opened, "alpha", **hello), Seat(client, opened, "bravo")
-        got = []
+        table, secrets = open_table(client, preset=CONFIG, seed=SEED)
+        seats = [Connection(client, table, secrets["alpha"], **hello), Connection(client, table, secrets["bravo"])]
+        got, path = [], f"/api/tables/{table}"
+        own = {"games": [{"table": table, "secret": secrets["alpha"]}]}
         for phase in range(4):
-            turn, other = alpha.read("your_turn"), bravo.read("your_turn")
-            path = f"/api/tables/{opened['table']}"
-            got.append(client.post(f"{path}/danger", json={"secret": alpha.secret, "orders": []}).json())
+            turns = [seat.wait_for("your_turn") for seat in seats]
+            got.append(client.post(f"{path}/danger", json={"secret": secrets["alpha"], "orders": []}).json())
             got.append(client.get(path).json() | {"table": ""})
-            own = {"games": [{"table": opened["table"], "secret": alpha.secret}]}
             got.append({**client.post("/api/games", json=own).json()["games"][0], "changed": 0})
-            alpha.order(turn, ["P1 prograde"] if phase == 0 else [])
-            bravo.order(other, [f"P3 {move}", f"HVA {move}"] if phase == 0 else [])
-            alpha.read("event")
-            bravo.read("event")
-        texts.append(alpha.texts)
+            orders = (["P1 prograde"], [f"P3 {move}", f"HVA {move}"]) if phase == 0 else ([], [])
+            for seat, turn, chosen in zip(seats, turns, orders, strict=True):
+                seat.order(turn, chosen)
+                seat.wait_for("accepted")
+            for seat in seats:
+                seat.wait_for("event")
+        for seat, told in zip(seats, texts.values(), strict=True):  # it depends on the time how many statuses come
+            told.append([text.replace(table, "") for text in seat.texts if json.loads(text)["type"] != "status"])
         answers.append(got)
-        others.append(bravo.texts)
-    assert texts[0] == texts[1]
+    assert texts["alpha"][0] == texts["alpha"][1]
     assert answers[0] == answers[1]
-    assert others[0] != others[1]
+    assert texts["bravo"][0] != texts["bravo"][1]
     assert all(answer["score"] is None for answer in answers[0][1::3])
 
 
@@ -174,21 +147,17 @@ def error_of(table, side, order):
 
 
 def test_a_game_is_watched_when_it_is_over(client):
-    opened = client.post("/api/tables", json={"preset": CONFIG, "seed": SEED, "alpha": "link", "bravo": "link"}).json()
-    seat = Seat(client, opened, "alpha")
-    with client.websocket_connect(f"/ws/{opened['table']}") as socket:
-        socket.send_text(json.dumps({"type": "hello", "version": 1, "table": opened["table"]}))
-        refusal = json.loads(socket.receive_text())
+    table, secrets = open_table(client, preset=CONFIG, seed=SEED)
+    seat = Connection(client, table, secrets["alpha"])
+    refusal = Connection(client, table).wait_for("error")
     assert (refusal["code"], refusal["text"]) == (
         "wrong_secret",
         "enemies are hidden in this game: watch it when it is over",
     )
-    seat.send(type="resign")
-    seat.read("event")
-    with client.websocket_connect(f"/ws/{opened['table']}") as socket:
-        socket.send_text(json.dumps({"type": "hello", "version": 1, "table": opened["table"]}))
-        assert json.loads(socket.receive_text())["type"] == "welcome"
-    assert client.get(f"/api/tables/{opened['table']}").json()["score"] == {"alpha": 200, "bravo": 200}
+    seat.send("resign")
+    seat.wait_for("event")
+    Connection(client, table).wait_for("welcome")
+    assert client.get(f"/api/tables/{table}").json()["score"] == {"alpha": 200, "bravo": 200}
 
 
 def test_a_bot_sees_what_its_side_knows(tmp_path):
@@ -229,13 +198,3 @@ def test_a_table_that_is_restored_knows_what_its_sides_know(tmp_path):
     assert [restored.event(number, screen, "alpha") for screen in (None, "wide") for number in range(1, 7)] == before
     assert restored.event(6).event.unseen != restored.event(6, side="alpha").event.unseen
     restored.close()
-
-
-def test_positions_say_for_how_long_enemies_are_unseen(tmp_path):
-    table, _ = TableStore(tmp_path).make_table(NewTable(preset=CONFIG, seed=SEED, alpha="link", bravo="idle"))
-    table.submitted["alpha"] = ()
-    table.play()
-    table.finish_phase()
-    assert table.event(1, side="alpha").event.unseen == [[0] * 11, [1] * 11]
-    assert np.array_equal(table.game.unseen("bravo"), [1] * 11)
-    table.close()

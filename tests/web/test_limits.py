@@ -12,47 +12,13 @@ pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
 from starlette.requests import Request
-from starlette.testclient import TestClient
 
 from geo_patrol.web import app, requests
 from geo_patrol.web import tables as table_module
-from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.requests import ClientLimits, TokenBucket, client_site
 from geo_patrol.web.tables import NewTable, TableStore
-
-TABLE = {"preset": "king_of_the_hill", "seed": 4, "alpha": "link", "bravo": "link"}
-
-
-@pytest.fixture
-def serve(tmp_path):
-    """Return a function that starts a server, with arguments of ``Server``."""
-    with contextlib.ExitStack() as stack:
-
-        def start(max_tables=200, **options):
-            server = Server(TableStore(tmp_path, max_tables), **options)
-            client = stack.enter_context(TestClient(server.app()))
-            client.server, client.connections = server, stack.enter_context(contextlib.ExitStack())
-            return client
-
-        yield start
-
-
-def open_table(client):
-    opened = client.post("/api/tables", json=TABLE).json()
-    return opened["table"], opened["secrets"]
-
-
-def join(client, table, **hello):
-    socket = client.connections.enter_context(client.websocket_connect(f"/ws/{table}"))
-    socket.send_text(json.dumps({"type": "hello", "version": 1, "table": table, **hello}))
-    return socket
-
-
-def next_of(socket, *kinds):
-    while (message := json.loads(socket.receive_text()))["type"] not in kinds:
-        pass
-    return message
+from tests.web.clients import TABLE, Connection, open_table, play_to_the_end
 
 
 class Clock:
@@ -115,8 +81,7 @@ def test_an_address_cannot_open_all_tables(serve):
     assert client.post("/api/classes", json={}).status_code == 429
 
 
-def test_a_game_that_has_not_begun_leaves_memory_though_it_has_a_clock(serve):
-    client = serve()
+def test_a_game_that_has_not_begun_leaves_memory_though_it_has_a_clock(client):
     table = client.post("/api/tables", json=TABLE | {"clock": 3600}).json()["table"]
     client.portal.call(client.server.unload, -1.0)
     assert table not in client.server.tables.items
@@ -135,17 +100,13 @@ def test_a_server_restores_the_latest_games_and_others_when_they_are_opened(tmp_
     assert set(second.items) == {tables[0].id, tables[2].id}, "instead of the one that was not used for longest"
 
 
-def test_replays_as_html_are_refused_when_too_many_are_written(serve, monkeypatch):
-    client = serve()
-    table, _ = open_table(client)
-    game = client.server.tables.find(table)
-    while not game.is_over:
-        game.close_phase()
-        game.play()
-        game.finish_phase()
+def test_a_busy_server_says_when_to_try_again(client, monkeypatch):
+    (table, secrets), (over, _) = open_table(client), open_table(client)
+    play_to_the_end(client.tables.find(over))
     monkeypatch.setattr(requests, "_MAX_JOBS", 0)
-    refused = client.get(f"/replays/{table}.html")
-    assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
+    secret = {"secret": secrets["alpha"]}
+    for answer in (client.get(f"/replays/{over}.html"), client.post(f"/api/tables/{table}/hint", json=secret)):
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
 
 
 def test_too_many_requests_get_429_and_a_time(serve, monkeypatch):
@@ -162,50 +123,45 @@ def test_too_many_requests_get_429_and_a_time(serve, monkeypatch):
 def test_too_many_connections_are_refused_and_others_stay(serve):
     client = serve(max_connections=2)
     table, secrets = open_table(client)
-    seats = [join(client, table, secret=secret) for secret in secrets.values()]
-    error = next_of(join(client, table), "error")
+    seats = [Connection(client, table, secret=secret) for secret in secrets.values()]
+    error = Connection(client, table).wait_for("error")
     assert (error["code"], error["retry_after"]) == ("too_many", 30.0)
     for seat in seats:
-        assert next_of(seat, "your_turn")["turn"] == 1
+        assert seat.wait_for("your_turn")["turn"] == 1
 
 
-def test_too_many_messages_are_refused_with_a_time(serve):
-    client = serve()
+def test_too_many_messages_are_refused_with_a_time(client):
     table, _ = open_table(client)
-    socket = join(client, table)
+    socket = Connection(client, table)
     for number in range(300):
-        socket.send_text(json.dumps({"type": "ping", "number": number}))
-    answers = [next_of(socket, "pong", "error") for _ in range(300)]
+        socket.send("ping", number=number)
+    answers = [socket.wait_for("pong", "error") for _ in range(300)]
     refused = [one for one in answers if one["type"] == "error"]
     assert {one["code"] for one in refused} == {"too_many"}
     assert all(0 <= one["retry_after"] <= 1 for one in refused)
     assert sum(one["type"] == "pong" for one in answers) >= 200
 
 
-def test_who_says_nothing_is_disconnected(serve, monkeypatch):
+def test_who_says_nothing_is_disconnected(client, monkeypatch):
     monkeypatch.setattr(app, "_HELLO_SECONDS", 0.05)
-    client = serve()
     table, _ = open_table(client)
     socket = client.connections.enter_context(client.websocket_connect(f"/ws/{table}"))
     assert json.loads(socket.receive_text())["code"] == "closed"
 
 
-def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(serve):
-    client = serve()
+def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(client):
     table, secrets = open_table(client)
     first, other = open_table(client), open_table(client)
-    seats = {side: join(client, table, secret=secret) for side, secret in secrets.items()}
+    seats = {side: Connection(client, table, secret=secret) for side, secret in secrets.items()}
     for seat in seats.values():
-        turn = next_of(seat, "your_turn")
-        seat.send_text(
-            json.dumps({key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []})
-        )
+        turn = seat.wait_for("your_turn")
+        seat.order(turn)
     for seat in seats.values():
-        while next_of(seat, "your_turn")["submitted"] is not None:  # a phase in which nobody has a choice
+        while seat.wait_for("your_turn")["submitted"] is not None:  # a phase in which nobody has a choice
             pass
     before = client.get(f"/api/tables/{table}").json()
-    staying = join(client, other[0])
-    next_of(staying, "welcome")
+    staying = Connection(client, other[0])
+    staying.wait_for("welcome")
     for seat in seats.values():
         seat.close()
     client.portal.call(client.server.unload)
@@ -213,27 +169,24 @@ def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(serve):
     while table in client.server.tables.items:  # the server may not have noticed yet that they left
         client.portal.call(client.server.unload, 0.0)
     assert set(client.server.tables.items) == {other[0]}
+    assert table not in client.get("/api/tables").text
     after = client.get(f"/api/tables/{table}").json()
     assert [after[key] for key in ("turn", "phase", "score")] == [before[key] for key in ("turn", "phase", "score")]
-    again = join(client, table, secret=secrets["alpha"], last_event=0)
-    assert len(next_of(again, "welcome")["events"]) >= 1
-    assert next_of(again, "your_turn")["phase"] == before["phase"]
+    again = Connection(client, table, secret=secrets["alpha"], last_event=0)
+    assert len(again.wait_for("welcome")["events"]) >= 1
+    assert again.wait_for("your_turn")["phase"] == before["phase"]
 
 
-def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch, tmp_path):
+def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(client, monkeypatch, tmp_path):
     monkeypatch.setattr(table_module, "MAX_FINISHED", 2)
-    client = serve()
     opened = []
     for _ in range(4):
         table, secrets = open_table(client)
         opened.append(table)
         game = client.server.tables.find(table)
-        while not game.is_over:
-            game.close_phase()
-            game.play()
-            game.finish_phase()
-        seat = join(client, table, secret=secrets["alpha"])
-        next_of(seat, "welcome")
+        play_to_the_end(game)
+        seat = Connection(client, table, secrets["alpha"])
+        seat.wait_for("welcome")
         seat.close()
     while len(client.server.tables.items) > 2:
         client.portal.call(client.server.unload)

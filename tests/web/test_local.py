@@ -209,44 +209,35 @@ def playing(*arguments, home):
         process.communicate(timeout=20)
 
 
-@pytest.mark.slow
-def test_the_command_opens_a_game_and_keeps_it(tmp_path):
-    with playing("--against", "scripted", "-c", "duel", "--seed", "3", home=tmp_path) as (_, address, _):
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        with opener.open(address) as answer:
-            assert answer.status == 200
-        base = address.partition("?")[0]
-        for _ in range(600):
-            with opener.open(f"{base}api/ready") as answer:
-                state = answer.read().decode()
-            if '"ready":true' in state:
-                break
-            time.sleep(0.1)
-        found = re.search(r"table\.html#table=(\w+)&secret=\S{20}", state)
-        assert found
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(base)
-    assert (tmp_path / "geo_patrol" / "games" / f"{found[1]}.json").exists()
+def until_prepared(opener, base):
+    """Wait for the games of a page; return its state."""
+    for _ in range(600):
+        with opener.open(f"{base}api/ready") as answer:
+            state = json.load(answer)
+        if state["ready"]:
+            return state
+        time.sleep(0.1)
+    return pytest.fail("it is not ready")
 
 
 @pytest.mark.slow
 def test_a_second_command_opens_its_game_on_the_page_that_is_open(tmp_path):
-    file = tmp_path / "geo_patrol" / "games" / ".page"
-    with playing("-c", "duel", "--against", "idle", home=tmp_path) as (first, address, _):
+    folder = tmp_path / "geo_patrol" / "games"
+    file, opener = folder / ".page", urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+    with playing("-c", "duel", "--against", "idle", "--seed", "3", home=tmp_path) as (first, address, _):
+        base = address.partition("?")[0]
         assert file.read_text() == address
         assert sys.platform == "win32" or stat.S_IMODE(file.stat().st_mode) == 0o600
+        opener.open(address).close()
+        game = re.search(r"table\.html#table=(\w+)&secret=\S{20}", until_prepared(opener, base)["page"])[1]
+        assert (folder / f"{game}.json").exists()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(base)
         with playing("-c", "duel", "--against", "idle", "--as", "bravo", home=tmp_path) as (second, another, _):
             assert second.wait(60) == 0
         assert another.startswith(f"{address}&page=/static/table.html%23table%3D")
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
         with opener.open(another) as answer:
             table = re.search(r"/static/table\.html#table=(\w+)&secret=\S{20}", answer.geturl())[1]
-        base = address.partition("?")[0]
-        for _ in range(600):
-            with opener.open(f"{base}api/ready") as answer:
-                if '"ready":true' in answer.read().decode():
-                    break
-            time.sleep(0.1)
         with opener.open(f"{base}api/tables/{table}") as answer:
             assert json.load(answer)["seats"]["alpha"]["name"] == "idle"
         first.kill()
@@ -255,8 +246,7 @@ def test_a_second_command_opens_its_game_on_the_page_that_is_open(tmp_path):
     with playing(home=tmp_path) as (_, third, _):
         assert third != address
         assert file.read_text() == third
-        port = address.partition("?")[0]
-        assert third.startswith(port), "a browser keeps a person's games for an address and its port"
+        assert third.startswith(base), "a browser keeps a person's games for an address and its port"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ While one side's orders are in and the other's are not, everybody else may get o
 content is known beforehand; what HTTP tells must not change at all. So it cannot depend on the orders.
 """
 
-import json
 import random
 
 import pytest
@@ -17,54 +16,32 @@ from geo_patrol import Game
 from geo_patrol.base.sides import SIDES, enemy_of
 from geo_patrol.web import app, table_server
 from geo_patrol.web.tables import Table
+from tests.web.clients import Connection, open_table
 
 SEED = 918_273_645_546_372_819
 
 
-class Listener:
-    """A connection that keeps the text of every message."""
+class Listener(Connection):
+    """A connection that counts events."""
 
-    def __init__(self, client, table, **hello):
-        self.socket = client.connections.enter_context(client.websocket_connect(f"/ws/{table}"))
-        self.texts = []
-        self.num_events = self.pings = 0
-        self.send(type="hello", version=1, table=table, **hello)
-
-    def send(self, **message):
-        self.socket.send_text(json.dumps(message))
+    num_events = 0
 
     def receive(self):
-        self.texts.append(self.socket.receive_text())
-        message = json.loads(self.texts[-1])
+        message = super().receive()
         assert message["type"] != "error", message
         self.num_events += message["type"] == "event"
         return message
 
-    def wait_for(self, kind):
-        while self.receive()["type"] != kind:
-            pass
-
     def wait_for_event(self, number):
         while self.num_events < number:
             self.receive()
-
-    def drain(self):
-        """Return all messages up to now."""
-        self.pings += 1
-        self.send(type="ping", number=self.pings)
-        messages = [self.receive()]
-        while messages[-1] != {"type": "pong", "number": self.pings}:
-            messages.append(self.receive())
-        return messages[:-1]
 
 
 class Audience:
     """A table with everybody who may listen: both seats, one of them by text and one as a browser, and spectators."""
 
     def __init__(self, client, preset):
-        setup = {"preset": preset, "seed": SEED, "alpha": "link", "bravo": "link"}
-        opened = client.post("/api/tables", json=setup).json()
-        self.client, self.table, self.secrets = client, opened["table"], opened["secrets"]
+        self.client, (self.table, self.secrets) = client, open_table(client, preset=preset, seed=SEED)
         self.seats = {
             "alpha": Listener(client, self.table, secret=self.secrets["alpha"], text=True),
             "bravo": Listener(client, self.table, secret=self.secrets["bravo"], scene=True),
@@ -87,7 +64,7 @@ class Audience:
     def order(self, side, orders):
         """Send orders, which are taken."""
         phase = {"game": self.table, "turn": self.game.turn, "phase": self.game.phase}
-        self.seats[side].send(type="orders", **phase, orders=orders)
+        self.seats[side].send("orders", **phase, orders=orders)
         self.seats[side].wait_for("accepted")
 
     def expected_status(self, submitted):

@@ -1,15 +1,10 @@
 """Games through the server, in one process: the same as without it, secret until both sides are in, resumed."""
 
 import asyncio
-import contextlib
 import errno
-import json
-import os
 import random
 import re
-import threading
 from importlib.resources import files
-from typing import ClassVar
 
 import pytest
 
@@ -20,6 +15,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from geo_patrol import Game
+from geo_patrol.base.sides import SIDES
 from geo_patrol.game.notation import Order
 from geo_patrol.play.advice import Hint
 from geo_patrol.replays import check, read_replay
@@ -27,156 +23,50 @@ from geo_patrol.web import hints, pages, protocol, records, store
 from geo_patrol.web.app import Server
 from geo_patrol.web.protocol import PAGE, Orders, ProtocolError
 from geo_patrol.web.tables import NewTable, Table, TableStore
+from tests.web.clients import Connection, events_of, open_table, play_phase_of, play_to_the_end
 
 SEED = 11
 
 
-@pytest.fixture
-def client(client):
-    yield client
-    Seat.close_all()
-
-
-def events_of(table):
-    """Return what has happened at a table."""
-    return [table.event(number).event for number in range(1, table.num_events + 1)]
-
-
-def open_table(client, **setup):
-    setup = {"preset": "king_of_the_hill", "seed": SEED, "alpha": "link", "bravo": "link"} | setup
-    response = client.post("/api/tables", json=setup)
-    assert response.status_code == 201, response.text
-    return response.json()["table"], response.json()["secrets"]
-
-
-class Seat:
-    """A connection that keeps all messages."""
-
-    opened: ClassVar[list] = []
-
-    def __init__(self, client, table, secret=None, **hello):
-        self.socket = client.websocket_connect(f"/ws/{table}")
-        self.socket.__enter__()
-        self.messages = []
-        self.opened.append(self)
-        self.send(type="hello", version=1, table=table, secret=secret, **hello)
-
-    def send(self, **message):
-        self.socket.send_text(json.dumps(message))
-
-    def wait_for(self, kind):
-        while True:
-            message = json.loads(self.socket.receive_text())
-            self.messages.append(message)
-            if message["type"] == kind or (message["type"] == "error" and kind != "error"):
-                return message
-
-    def close(self):
-        self.opened.remove(self)
-        self.socket.__exit__(None, None, None)
-
-    @classmethod
-    def close_all(cls):
-        while cls.opened:
-            with contextlib.suppress(Exception):
-                cls.opened[-1].close()
-
-
-def choose(rng, turn):
-    return [rng.choice(options)["order"] for options in turn["options"].values() if rng.random() < 0.7]
-
-
 def play_phase(seats, rng):
-    """Let both order; return the event, and the orders of each side."""
+    """Let both order; return the event as each gets it, and the orders of each side."""
     chosen = {}
     for side, seat in seats.items():
         turn = seat.wait_for("your_turn")
-        chosen[side] = choose(rng, turn)
+        options = [] if turn["submitted"] is not None else turn["options"].values()
+        chosen[side] = [rng.choice(some)["order"] for some in options if rng.random() < 0.7]
         if turn["submitted"] is None:
-            seat.send(type="orders", game=turn["game"], turn=turn["turn"], phase=turn["phase"], orders=chosen[side])
+            seat.order(turn, chosen[side])
             assert seat.wait_for("accepted")["orders"] == chosen[side]
-        else:
-            chosen[side] = []
     return {side: seat.wait_for("event") for side, seat in seats.items()}, chosen
 
 
-def play_game(seats, rng=None):
-    rng = rng or random.Random(5)
-    past = []
-    while True:
-        events, chosen = play_phase(seats, rng)
-        past.append(chosen)
-        assert len({json.dumps(event) for event in events.values()}) == 1
-        position = events["alpha"]["event"]["position"]
-        if position["phase"] == "drift":
-            return past, [seat.wait_for("event")["event"] for seat in seats.values()]
-
-
 def test_a_game_is_the_same_as_without_the_server_and_its_replay_passes_the_check(client):
-    table, secrets = open_table(client)
-    seats = {side: Seat(client, table, secrets[side], name=f"bot {side}") for side in ("alpha", "bravo")}
-    past, ends = play_game(seats)
-    game = Game("king_of_the_hill", seed=SEED)
-    for orders in past:
-        game.step(**orders)
-    assert game.is_over
+    table, secrets = open_table(client, seed=SEED)
+    seats = {side: Connection(client, table, secrets[side], name=f"bot {side}") for side in SIDES}
+    game, rng = Game("king_of_the_hill", seed=SEED), random.Random(5)
+    while not game.is_over:
+        events, chosen = play_phase(seats, rng)
+        assert events["alpha"] == events["bravo"]
+        game.step(**chosen)
+    ends = [seat.wait_for("event")["event"] for seat in seats.values()]
     assert ends[0] == ends[1]
-    assert ends[0]["seed"] == SEED
-    assert (ends[0]["winner"], ends[0]["score"]) == (game.winner, game.scores)
-    response = client.get(f"/replays/{table}.jsonl.gz")
-    assert response.status_code == 200
+    assert (ends[0]["seed"], ends[0]["winner"], ends[0]["score"]) == (SEED, game.winner, game.scores)
+    assert client.get(f"/replays/{table}.jsonl.gz").status_code == 200
     replay = read_replay(client.tables.find(table).replay_path)
     assert check(replay) is None
-    assert replay.is_finished
-    assert replay.agents == ("bot alpha", "bot bravo")
+    assert (replay.is_finished, replay.agents) == (True, ("bot alpha", "bot bravo"))
     assert "<script" in client.get(f"/replays/{table}.html").text
-
-
-def test_no_message_contains_orders_before_both_sides_are_in(client):
-    table, secrets = open_table(client)
-    alpha, bravo = (Seat(client, table, secrets[side]) for side in ("alpha", "bravo"))
-    watcher = Seat(client, table, scene=True)
-    rng = random.Random(3)
-    for _ in range(12):
-        turns = {seat: seat.wait_for("your_turn") for seat in (alpha, bravo)}
-        if turns[alpha]["submitted"] is not None or turns[bravo]["submitted"] is not None:
-            for seat, turn in turns.items():  # one side has no choice: nothing of it is secret
-                if turn["submitted"] is None:
-                    seat.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
-            for seat in turns:
-                seat.wait_for("event")
-            continue
-        orders = choose(rng, turns[alpha])
-        phase = {key: turns[alpha][key] for key in ("game", "turn", "phase")}
-        alpha.send(type="orders", **phase, orders=orders)
-        alpha.wait_for("accepted")
-        for seat in (bravo, watcher):
-            seat.send(type="ping", number=1)
-            before = len(seat.messages)
-            seat.wait_for("pong")
-            for message in seat.messages[before:]:
-                assert message["type"] in {"status", "pong", "welcome", "event"}
-                assert message["type"] != "event" or (message["event"]["turn"], message["event"]["phase"]) != (
-                    phase["turn"],
-                    phase["phase"],
-                )
-        bravo.send(type="orders", **phase, orders=[])
-        alpha.wait_for("event")
-        event = bravo.wait_for("event")
-        assert sorted(event["event"]["orders"]["alpha"]) == sorted(orders)
-    text = json.dumps(bravo.messages + watcher.messages)
-    assert secrets["alpha"] not in text
-    assert f'"seed": {SEED}' not in text
 
 
 def test_without_the_secret_no_order_is_taken(client):
     table, secrets = open_table(client)
     _, others = open_table(client)
     for secret in (secrets["alpha"][::-1], secrets["alpha"][:-1], others["alpha"]):
-        assert Seat(client, table, secret).wait_for("error")["code"] == "wrong_secret"
-    watcher = Seat(client, table)
+        assert Connection(client, table, secret).wait_for("error")["code"] == "wrong_secret"
+    watcher = Connection(client, table)
     watcher.wait_for("welcome")
-    watcher.send(type="orders", game=table, turn=1, phase="movement", orders=[])
+    watcher.send("orders", game=table, turn=1, phase="movement", orders=[])
     assert watcher.wait_for("error")["code"] == "wrong_secret"
     assert client.tables.find(table).submitted == {}
 
@@ -188,29 +78,18 @@ def test_agents_of_the_package_are_played(client, name):
     open_table(client, bravo=name)
 
 
-def test_orders_that_come_again_are_no_news_for_others(client):
-    table, secrets = open_table(client)
-    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
-    message = {"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": []}
-    for _ in range(3):
-        seats["alpha"].send(**message)
-        seats["alpha"].wait_for("accepted")
-    seats["bravo"].send(type="ping", number=5)
-    seats["bravo"].wait_for("pong")
-    submitted = [one["submitted"] for one in seats["bravo"].messages if one["type"] == "status"]
-    assert submitted.count(["alpha"]) == 1
-
-
 def test_orders_sent_twice_count_once_and_others_are_refused(client):
     table, secrets = open_table(client)
-    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    seats = {side: Connection(client, table, secrets[side]) for side in SIDES}
     alpha = seats["alpha"]
     turn = alpha.wait_for("your_turn")
     option = next(iter(turn["options"].values()))[0]["order"]
-    message = {"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": [option]}
+    message = {"kind": "orders", "game": table, "turn": 1, "phase": "movement", "orders": [option]}
     for _ in range(2):
         alpha.send(**message)
         assert alpha.wait_for("accepted")["orders"] == [option]
+    statuses = [one["submitted"] for one in seats["bravo"].drain() if one["type"] == "status"]
+    assert statuses.count(["alpha"]) == 1, "those that come again are no news for others"
     alpha.send(**message | {"orders": []})
     assert alpha.wait_for("error")["code"] == "too_late"
     alpha.send(**message | {"turn": 3})
@@ -223,70 +102,50 @@ def test_orders_sent_twice_count_once_and_others_are_refused(client):
     assert phases.count((1, "movement")) == 1
 
 
-def test_illegal_orders_are_named(client):
-    table, secrets = open_table(client)
-    alpha = Seat(client, table, secrets["alpha"])
-    alpha.wait_for("welcome")
-    for text, fault in (
-        ("P1 shoot HVA", "not in the movement phase"),
-        ("P1 fly", "is not an action"),
-        ("P99 guard", "is not a satellite"),
-    ):
-        alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[text])
-        error = alpha.wait_for("error")
-        assert error["code"] == "bad_order"
-        assert fault in error["text"]
-
-
 def test_a_lost_connection_resumes_after_its_last_event(client):
     table, secrets = open_table(client)
-    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
+    seats = {side: Connection(client, table, secrets[side]) for side in SIDES}
     rng = random.Random(1)
     for _ in range(5):
         play_phase(seats, rng)
     seats["alpha"].close()
-    again = Seat(client, table, secrets["alpha"], last_event=3)
+    again = Connection(client, table, secrets["alpha"], last_event=3)
     welcome = again.wait_for("welcome")
     assert [event["number"] for event in welcome["events"]] == [4, 5]
     assert welcome["first_event"] == 4
-    scene = Seat(client, table, scene=True, last_event=99).wait_for("welcome")
+    scene = Connection(client, table, scene=True, last_event=99).wait_for("welcome")
     assert [event["number"] for event in scene["events"]] == [1, 2, 3, 4, 5]
     num_shapes = len(scene["scene"]["shapes"]) + sum(len(event["scene"]["shapes"]) for event in scene["events"])
     shapes = [i for event in scene["events"] for listed in event["scene"]["moment"]["frames"] for i in listed]
     assert max(shapes) < num_shapes
-    past, _ = play_game(seats | {"alpha": again}, rng)
-    assert past
+    assert play_phase(seats | {"alpha": again}, rng)[0]["alpha"]["number"] == 6
 
 
 def test_a_seat_that_is_left_gets_another_secret(client):
     table, secrets = open_table(client)
-    alpha = Seat(client, table, secrets["alpha"])
+    alpha = Connection(client, table, secrets["alpha"])
     alpha.wait_for("welcome")
     assert client.post(f"/api/tables/{table}/seats/alpha").status_code == 409
-    alpha.send(type="leave")
+    alpha.send("leave")
     assert alpha.wait_for("left")
-    assert Seat(client, table, secrets["alpha"]).wait_for("error")["code"] == "wrong_secret"
+    assert Connection(client, table, secrets["alpha"]).wait_for("error")["code"] == "wrong_secret"
     fresh = client.post(f"/api/tables/{table}/seats/alpha").json()["secret"]
     assert fresh != secrets["alpha"]
-    assert Seat(client, table, fresh).wait_for("welcome")["you"] == "alpha"
+    assert Connection(client, table, fresh).wait_for("welcome")["you"] == "alpha"
     assert fresh not in (client.tables.find(table).replay_path.with_name(f"{table}.json")).read_text()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
-def test_when_the_time_is_up_a_side_holds_or_forfeits(client, on_timeout):
-    table, secrets = open_table(client, clock=1.0, on_timeout=on_timeout)
-    alpha, bravo = (Seat(client, table, secrets[side]) for side in ("alpha", "bravo"))
-    bravo.wait_for("your_turn")
-    bravo.send(type="orders", game=table, turn=1, phase="movement", orders=[])
-    event = alpha.wait_for("event")["event"]
-    assert event["orders"]["alpha"] == []
-    if on_timeout == "forfeit":
-        end = alpha.wait_for("event")["event"]
-        assert (end["winner"], end["reasons"]) == ("bravo", [{"reason": "forfeit", "side": "alpha"}])
-        assert check(read_replay(client.tables.find(table).replay_path)) is None
-    else:
-        assert event["position"]["phase"] == "engagement"
+def test_when_the_time_is_up_a_side_forfeits(client):
+    table, secrets = open_table(client, clock=1.0, on_timeout="forfeit")
+    alpha, bravo = (Connection(client, table, secrets[side]) for side in SIDES)
+    turn = bravo.wait_for("your_turn")
+    assert 0 < turn["seconds_left"] <= 1
+    bravo.order(turn)
+    assert alpha.wait_for("event")["event"]["orders"]["alpha"] == []
+    end = alpha.wait_for("event")["event"]
+    assert (end["winner"], end["reasons"]) == ("bravo", [{"reason": "forfeit", "side": "alpha"}])
+    assert check(read_replay(client.tables.find(table).replay_path)) is None
 
 
 @pytest.mark.parametrize("on_timeout", ["hold", "forfeit"])
@@ -301,16 +160,6 @@ def test_orders_that_come_while_a_phase_is_played_are_too_late(client, on_timeou
     assert table.live.game.is_over == (on_timeout == "forfeit")
 
 
-def test_the_clock_is_shown_from_the_beginning_of_every_phase(client):
-    table, secrets = open_table(client, bravo="turtle", clock=500.0)
-    alpha = Seat(client, table, secrets["alpha"])
-    assert 490 < alpha.wait_for("status")["seconds_left"] <= 500
-    assert 490 < alpha.wait_for("your_turn")["seconds_left"] <= 500
-    alpha.send(type="orders", game=table, turn=1, phase="movement", orders=[])
-    alpha.wait_for("event")
-    assert 490 < alpha.wait_for("status")["seconds_left"] <= 500
-
-
 def test_a_short_address_leads_to_a_table(client):
     response = client.get("/table/b4c0ffee1234", follow_redirects=False)
     assert response.headers["location"] == "/static/table.html#table=b4c0ffee1234"
@@ -319,26 +168,18 @@ def test_a_short_address_leads_to_a_table(client):
     )
 
 
-@pytest.mark.slow
-def test_agents_play_each_other(client):
-    table, _ = open_table(client, alpha="scripted", bravo="random")
-    watcher = Seat(client, table)
-    assert watcher.wait_for("event")["number"] == 1
-
-
 @pytest.mark.parametrize(
     ("setup", "fault"),
     [
         (
             {"preset": "/etc/passwd"},
-            "must be one of case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, outposts, skirmish",
+            "must be one of case1, case2, case3, ",
         ),
         ({"scenario": 'extends = "/etc/passwd"'}, "name of a preset"),
         ({"scenario": "= 3"}, "scenario"),
         ({"scenario": "turn_limit = -3"}, "turn_limit"),
         ({"alpha": "os:system"}, "does not run user-defined agents"),
         ({"alpha": "search:60s"}, "at most"),
-        ({"alpha": "policy:/etc/passwd"}, "this server plays"),
         ({"alpha": "policy:/no/such/file,greedy"}, "this server plays"),
         ({"alpha": "search:propose=policy:/etc/passwd"}, "this server plays"),
         ({"alpha": "search:10ms,enemy=policy:mine.safetensors,greedy"}, "this server plays"),
@@ -402,14 +243,10 @@ def test_what_may_change_is_asked_for_each_time(client, path):
     ("hosts", "asked", "is_served"),
     [
         (("::1", "localhost"), "[::1]:8000", True),
-        (("::1", "localhost"), "[::1]", True),
         (("::1",), "[::2]:8000", False),
-        (("127.0.0.1",), "127.0.0.1:8000", True),
-        (("play.example.org",), "play.example.org", True),
         (("play.example.org",), "PLAY.example.org.:443", True),
         (("play.example.org",), "evil.example", False),
         (("play.example.org",), "play.example.org.evil.example", False),
-        (("play.example.org",), "", False),
         (("play.example.org",), "[play.example.org", False),
         (("play.example.org",), "evil@play.example.org", False),
         (("*.example.org",), "a.b.example.org:8000", True),
@@ -435,81 +272,6 @@ def test_files_of_games_in_progress_are_refused(client):
     assert str(seed) not in client.get("/api/tables").text
 
 
-def test_mutated_messages_disturb_no_game(client):
-    table, secrets = open_table(client)
-    alpha = Seat(client, table, secrets["alpha"])
-    alpha.wait_for("welcome")
-    rng = random.Random(2)
-    valid = json.dumps({"type": "orders", "game": table, "turn": 1, "phase": "movement", "orders": ["P1 prograde"]})
-    for _ in range(300):
-        letters = list(valid)
-        for _ in range(3):
-            letters[rng.randrange(len(letters))] = rng.choice('{}[]",:x\x000')
-        alpha.socket.send_text("".join(letters))
-    errors = []
-    while len(errors) < 250:  # the rest may have been valid, or one too many a second
-        errors.append(alpha.wait_for("error"))
-    assert {error["code"] for error in errors} <= {"bad_message", "bad_order", "too_soon", "too_late", "too_many"}
-    assert client.tables.find(table).num_events == 0
-
-
-def test_a_restored_server_goes_on_with_every_game(client, tmp_path):
-    table, secrets = open_table(client)
-    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
-    rng = random.Random(8)
-    for _ in range(5):
-        play_phase(seats, rng)
-    copies = tmp_path / "copies"
-    copies.mkdir()
-    for path in tmp_path.glob(f"{table}*"):
-        (copies / path.name).write_bytes(path.read_bytes())  # as a killed server leaves them
-    events = events_of(client.tables.find(table))
-    tables = TableStore(copies)
-    assert tables.damaged == {}
-    restored = tables.find(table)
-    assert events_of(restored) == events
-    with TestClient(Server(tables).app()) as other:
-        seats = {side: Seat(other, table, secrets[side], last_event=5) for side in ("alpha", "bravo")}
-        _, ends = play_game(seats, rng)
-        assert ends[0]["seed"] == SEED
-        assert check(read_replay(restored.replay_path)) is None
-        Seat.close_all()
-
-
-@pytest.mark.slow
-def test_agents_who_take_their_time_hold_up_nobody_else(client, monkeypatch):
-    started, thinking, play, in_time = threading.Event(), threading.Event(), Table.play, []
-
-    def play_slowly(self):
-        if self.is_slow:
-            started.set()
-            in_time.append(thinking.wait(10))
-        play(self)
-
-    monkeypatch.setattr(Table, "play", play_slowly)
-    watched = open_table(client, alpha="idle", bravo="search:2s")[0]
-    Seat(client, watched).wait_for("welcome")
-    assert started.wait(10)
-    table, secrets = open_table(client)
-    seats = {side: Seat(client, table, secrets[side]) for side in ("alpha", "bravo")}
-    events, _ = play_phase(seats, random.Random(1))
-    assert events["alpha"]["number"] == 1
-    other, secrets = open_table(client, bravo="random")
-    seat = Seat(client, other, secrets["alpha"])
-    turn = seat.wait_for("your_turn")
-    seat.send(type="orders", game=other, turn=turn["turn"], phase=turn["phase"], orders=[])
-    seat.wait_for("accepted")
-    thinking.set()
-    assert seat.wait_for("event")["number"] == 1
-    assert all(in_time)
-
-
-def play_phase_of(table):
-    table.close_phase()
-    table.play()
-    table.finish_phase()
-
-
 def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkeypatch):
     table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
 
@@ -517,8 +279,7 @@ def test_a_disk_that_is_full_at_the_end_keeps_nobody_from_the_end(client, monkey
         raise OSError(errno.ENOSPC, "no space left on device")
 
     monkeypatch.setattr(store, "atomic_write", write)
-    while not table.is_over:
-        play_phase_of(table)
+    play_to_the_end(table)
     assert events_of(table)[-1].kind == "end"
 
 
@@ -532,18 +293,6 @@ def test_a_game_goes_on_that_was_about_to_leave_memory(client, tmp_path):
     replay = read_replay(tmp_path / f"{table.id}.jsonl.gz")
     assert (len(replay.phases), replay.fault, replay.end.reasons) == (3, None, ["resigned (alpha)"])
     assert check(replay) is None
-
-
-def test_restoring_a_game_that_is_over_leaves_its_file_alone(client, tmp_path):
-    table, _ = client.tables.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))
-    while not table.is_over:
-        play_phase_of(table)
-    path = tmp_path / f"{table.id}.json"
-    assert json.loads(path.read_text())["is_over"]
-    os.utime(path, (1_000, 1_000))
-    client.tables.unload(table)
-    assert client.tables.find(table.id).is_over
-    assert path.stat().st_mtime == 1_000
 
 
 def test_browsers_get_a_phase_when_it_is_complete(client, monkeypatch):
@@ -565,7 +314,7 @@ def test_the_past_comes_in_pages_in_order(client, monkeypatch, scene):
     name, secrets = open_table(client, preset="geo_patrol")
     for _ in range(20):
         play_phase_of(client.tables.find(name))
-    seat = Seat(client, name, secrets["alpha"], scene=scene)
+    seat = Connection(client, name, secrets["alpha"], scene=scene)
     seat.wait_for("your_turn")
     assert [one["type"] for one in seat.messages] == ["welcome", "history", "history", "status", "your_turn"]
     welcome = seat.messages[0]
@@ -579,21 +328,6 @@ def test_a_full_page_is_smaller_than_what_libraries_accept_by_default(client):
     for _ in range(PAGE):
         play_phase_of(table)
     assert len(table.welcome(None, 0, "wide").model_dump_json()) < 1 << 20
-
-
-def test_orders_are_refused_while_the_game_is_paused(client):
-    name, secrets = open_table(client)
-    seat = Seat(client, name, secrets["alpha"])
-    turn = seat.wait_for("your_turn")
-    client.tables.find(name).saved.is_paused = True
-    message = {key: turn[key] for key in ("game", "turn", "phase")} | {"type": "orders", "orders": []}
-    seat.send(**message)
-    assert seat.wait_for("error")["code"] == "paused"
-    del message["orders"]
-    for words in ("none", "nothing that can be read"):
-        seat.send(**message | {"type": "answer", "text": words})
-        assert seat.wait_for("error")["code"] == "paused"
-    assert client.tables.find(name).submitted == {}
 
 
 @pytest.fixture
@@ -619,7 +353,7 @@ def drawn(monkeypatch):
 
 
 def play_without_orders(seat, table, turn):
-    seat.send(type="orders", game=table, turn=turn["turn"], phase=turn["phase"], orders=[])
+    seat.order(turn)
     seat.wait_for("event")
     return seat.wait_for("your_turn")
 
@@ -628,15 +362,15 @@ def play_without_orders(seat, table, turn):
 def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, drawn, preset):
     monkeypatch.setattr(hints, "find_hint", lambda _game, _side: Hint((Order.parse("P1 prograde"),), 0.5, 10))
     table, secrets = open_table(client, preset=preset, bravo="idle")
-    alpha = Seat(client, table, secrets["alpha"], scene=True, screen="wide")
+    alpha = Connection(client, table, secrets["alpha"], scene=True, screen="wide")
     turn = alpha.wait_for("your_turn")
-    watching = [] if preset == "geo_patrol_hidden" else [Seat(client, table, scene=True, screen="narrow")]
+    watching = [] if preset == "geo_patrol_hidden" else [Connection(client, table, scene=True, screen="narrow")]
     for one in watching:
         one.wait_for("status")
     assert client.post(f"/api/tables/{table}/hint", json={"secret": secrets["alpha"]}).json()["games"] == 10
     for _ in range(2):
         turn = play_without_orders(alpha, table, turn)
-    again = Seat(client, table, secrets["alpha"], scene=True, screen="narrow", last_event=1)
+    again = Connection(client, table, secrets["alpha"], scene=True, screen="narrow", last_event=1)
     assert again.wait_for("your_turn")["scene"]["satellites"]
     assert [event["number"] for event in again.messages[0]["events"]] == [2]
     assert len(drawn) >= 8
@@ -645,8 +379,8 @@ def test_phases_and_choices_are_drawn_in_threads(client, monkeypatch, drawn, pre
 
 def test_a_phase_that_the_threads_had_no_room_for_is_drawn_in_them_when_it_is_sent(client, drawn, monkeypatch):
     table, secrets = open_table(client, bravo="idle")
-    alpha = Seat(client, table, secrets["alpha"], scene=True)
-    watching = Seat(client, table, scene=True, screen="narrow")
+    alpha = Connection(client, table, secrets["alpha"], scene=True)
+    watching = Connection(client, table, scene=True, screen="narrow")
     turn = alpha.wait_for("your_turn")
     watching.wait_for("status")
 
@@ -663,8 +397,7 @@ def test_a_phase_that_the_threads_had_no_room_for_is_drawn_in_them_when_it_is_se
     assert not any(drawn)
 
 
-@pytest.mark.parametrize("is_restarted", [False, True])
-@pytest.mark.parametrize("orders", [["P1 prograde"], []])
+@pytest.mark.parametrize(("orders", "is_restarted"), [(["P1 prograde"], False), (["P1 prograde"], True), ([], True)])
 def test_accepted_orders_and_offers_stand_when_a_table_leaves_memory(tmp_path, orders, is_restarted):
     store = TableStore(tmp_path)
     table, _ = store.open_table(NewTable(preset="king_of_the_hill", alpha="link", bravo="link"))

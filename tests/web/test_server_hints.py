@@ -5,28 +5,26 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from starlette.testclient import TestClient
 
 from geo_patrol.base.sides import SIDES
 from geo_patrol.game.notation import Order, read_orders
 from geo_patrol.play.advice import Hint, hva_threat
 from geo_patrol.play.lesson import GameLesson, LessonSession
-from geo_patrol.web import hints, requests
-from geo_patrol.web.app import Server
-from geo_patrol.web.tables import NewTable
+from geo_patrol.web import hints
+from tests.web.clients import open_table
 
 DANGEROUS = 'extends = "case1"\n[bravo.patrols]\nformation = [[7, 2]]\n'
 
 
-def open_table(client, **setup):
-    setup = {"scenario": DANGEROUS, "seed": 5, "alpha": "link", "bravo": "link"} | setup
-    opened = client.post("/api/tables", json=setup).json()
-    return f"/api/tables/{opened['table']}", opened["secrets"]
+def open_path(client, **setup):
+    """Open a table; return the path of requests about it, and the secrets of its seats."""
+    table, secrets = open_table(client, **{"preset": None, "scenario": DANGEROUS, "seed": 5} | setup)
+    return f"/api/tables/{table}", secrets
 
 
-def test_danger_says_who_can_come_and_who_can_guard(client, tables):
-    path, secrets = open_table(client)
-    game = next(iter(tables.items.values())).game
+def test_danger_says_who_can_come_and_who_can_guard(client):
+    path, secrets = open_path(client)
+    game = next(iter(client.tables.items.values())).game
     for texts in ([], ["HVA prograde"], ["HVA radial_in"]):
         answer = client.post(f"{path}/danger", json={"secret": secrets["alpha"], "orders": texts}).json()
         threat = hva_threat(game, "alpha", read_orders(texts))
@@ -45,7 +43,7 @@ def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
         return Hint(tuple(order for order in game.legal_orders(side)[1] if order.action == "prograde"), 0.5, 10)
 
     monkeypatch.setattr(hints, "find_hint", find_hint)
-    path, secrets = open_table(client)
+    path, secrets = open_path(client)
     answers = [
         client.post(f"{path}/hint", json={"secret": secrets[side]}).json() for side in ("bravo", "alpha", "bravo")
     ]
@@ -55,23 +53,23 @@ def test_a_hint_is_for_the_own_side_and_found_once_a_phase(client, monkeypatch):
     assert answers[0]["shapes"]
 
 
-def test_a_game_in_which_a_side_had_hints_is_told_apart_also_after_a_restart(client, tables, monkeypatch):
+def test_a_game_in_which_a_side_had_hints_is_told_apart_also_after_a_restart(client, monkeypatch):
     monkeypatch.setattr(hints, "find_hint", lambda _game, _side: Hint((Order.parse("P1 prograde"),), 0.5, 10))
-    path, secrets = open_table(client)
+    path, secrets = open_path(client)
     name = path.rpartition("/")[2]
     for _ in range(2):
         client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
     asked = {"games": [{"table": name, "secret": secrets[side]} for side in SIDES]}
     assert [game["hinted"] for game in client.post("/api/games", json=asked).json()["games"]] == [True, False]
-    saved = tables.read(name)
+    saved = client.tables.read(name)
     assert [one.model_dump() for one in saved.hinted] == [{"side": "alpha", "phases": 0, "orders": ["P1 prograde"]}]
-    assert tables.load(name, saved).proposed("alpha") == {0: (Order.parse("P1 prograde"),)}
-    assert tables.load(name, saved).proposed("bravo") == {}
+    assert client.tables.load(name, saved).proposed("alpha") == {0: (Order.parse("P1 prograde"),)}
+    assert client.tables.load(name, saved).proposed("bravo") == {}
 
 
 @pytest.mark.parametrize("question", ["hint", "danger"])
 def test_only_who_has_a_seat_and_orders_is_answered(client, question):
-    path, secrets = open_table(client)
+    path, secrets = open_path(client)
     assert client.post(f"{path}/{question}", json={"secret": "wrong"}).status_code == 403
     assert client.post(f"{path}/{question}", json={}).json()["text"].startswith("secret ")
     assert (
@@ -82,9 +80,9 @@ def test_only_who_has_a_seat_and_orders_is_answered(client, question):
     assert (illegal.status_code, illegal.json()["code"]) == (400, "bad_order")
 
 
-def test_danger_that_is_asked_about_too_late_is_no_error(client, tables):
-    path, secrets = open_table(client)
-    table = tables.find(path.rpartition("/")[2])
+def test_danger_that_is_asked_about_too_late_is_no_error(client):
+    path, secrets = open_path(client)
+    table = client.tables.find(path.rpartition("/")[2])
     asked = {"secret": secrets["alpha"], "orders": ["P1 shoot HVA"], "turn": table.game.turn}
     for stale in ({"phase": "engagement"}, {"phase": "movement", "turn": table.game.turn - 1}):
         assert client.post(f"{path}/danger", json=asked | stale).json() == {"attackers": []}
@@ -94,17 +92,9 @@ def test_danger_that_is_asked_about_too_late_is_no_error(client, tables):
 
 
 def test_a_table_without_hints_gives_none(client):
-    path, secrets = open_table(client, hints=False)
+    path, secrets = open_path(client, hints=False)
     answer = client.post(f"{path}/hint", json={"secret": secrets["alpha"]})
     assert answer.json()["text"] == "there are no hints at this table"
-
-
-def test_a_busy_server_says_when_to_try_again(tables, monkeypatch):
-    monkeypatch.setattr(requests, "_MAX_JOBS", 0)
-    with TestClient(Server(tables).app()) as client:
-        table, links = tables.open_table(NewTable(alpha="link", bravo="link"))
-        answer = client.post(f"/api/tables/{table.id}/hint", json={"secret": links["alpha"]})
-    assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
 
 
 def test_a_step_says_what_the_window_says(client):
@@ -120,7 +110,7 @@ def test_a_step_says_what_the_window_says(client):
     assert client.post("/api/lesson/2", json={"orders": [], "more": 1}).status_code == 400
 
 
-def test_an_analysis_that_fails_is_told_and_not_begun_again(client, tables, monkeypatch):
+def test_an_analysis_that_fails_is_told_and_not_begun_again(client, monkeypatch):
     begun = []
 
     def fail(*arguments):
@@ -128,8 +118,8 @@ def test_an_analysis_that_fails_is_told_and_not_begun_again(client, tables, monk
         raise ZeroDivisionError
 
     monkeypatch.setattr(hints, "analyse", fail)
-    path, _ = open_table(client)
-    next(iter(tables.items.values())).resign("alpha")
+    path, _ = open_path(client)
+    next(iter(client.tables.items.values())).resign("alpha")
     while not (answer := client.get(f"{path}/analysis/alpha").json())["failed"]:
         assert answer["done"] < answer["total"]
     assert client.get(f"{path}/analysis/alpha").json() == answer
