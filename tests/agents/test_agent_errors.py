@@ -11,34 +11,6 @@ import pytest
 from geo_patrol import Games, make_agent, observation_names, play_out, preset_names
 from geo_patrol.agents.scripted.script import check_observations
 
-
-def test_agent_name():
-    with pytest.raises(ValueError, match="there is no agent 'minimax'"):
-        make_agent("minimax")
-
-
-@pytest.mark.parametrize(
-    ("observations", "message"),
-    [
-        (
-            np.zeros((4, 10), np.int16),
-            "observations must be (4, 249), int16, as the encoding 'tokens' gives them, got shape (4, 10) of int16",
-        ),
-        (
-            np.zeros((4, 1591), np.float32),
-            "observations must be (4, 249), int16, as the encoding 'tokens' gives them, got shape (4, 1591) of float32",
-        ),
-        (np.zeros((4, 249), np.int16), "observations describe no board"),
-        (np.full((4, 249), 32767, np.int16), "observations describe no board"),
-        (np.full((4, 249), -1, np.int16), "observations describe no board"),
-    ],
-)
-def test_observations_that_the_scripted_agent_cannot_read(observations, message):
-    masks = np.ones((4, 11, 28), np.int8)
-    with pytest.raises(ValueError, match=re.escape(message)):
-        make_agent("scripted").act(observations, masks, np.random.default_rng(0))
-
-
 COMPILED = ["scripted", "raider", "turtle", "mixed", "policy:base"]
 
 
@@ -55,33 +27,47 @@ def test_observations_as_they_come_are_read_by_all():
             assert check_observations(seen, 4).tolist() == seen[:, :249].tolist()
 
 
-@pytest.mark.parametrize("name", COMPILED)
+ENCODING = "observations must be (4, 249), int16, as the encoding 'tokens' gives them, got shape "
+NO_BOARD = "observations describe no board"
+
+
 @pytest.mark.parametrize(
-    ("feature", "value", "message"),
+    ("observations", "message"),
     [
-        ("own_patrol_3_sector", 63, "satellites off their board"),  # the first sector beyond ring 5
-        ("enemy_hva_sector", 1022, "satellites off their board"),
-        ("enemy_hva_sector", 2047, "no board, or have values beyond the bounds"),
-        ("goal_azimuth_bit_0", 2, "no board, or have values beyond the bounds"),
-        ("own_patrol_1_fuel", -1, "no board, or have values beyond the bounds"),
-        ("movement_phase", 32_767, "no board, or have values beyond the bounds"),
-        ("enemy_shoot_odds_same", 1001, "no board, or have values beyond the bounds"),
-        ("outer_ring", 2, "no board"),
+        (np.zeros((4, 10), np.int16), f"{ENCODING}(4, 10) of int16"),
+        (np.zeros((4, 1591), np.float32), f"{ENCODING}(4, 1591) of float32"),
+        *((np.full((4, 249), value, np.int16), NO_BOARD) for value in (0, 32767, -1)),
     ],
 )
-def test_observations_beyond_their_board_are_refused(name, feature, value, message):
-    observations, masks = real_observations()
-    observations[1, observation_names("tokens").index(feature)] = value
-    with pytest.raises(ValueError, match=f"observations describe {message}"):
-        make_agent(name).act(observations, masks, np.random.default_rng(0))
+def test_observations_that_the_scripted_agent_cannot_read(observations, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make_agent("scripted").act(observations, np.ones((4, 11, 28), np.int8), np.random.default_rng(0))
+
+
+BEYOND = "no board, or have values beyond the bounds"
+OFF = "satellites off their board"
 
 
 @pytest.mark.parametrize("name", COMPILED)
-def test_observations_of_satellites_inside_the_inner_ring_are_refused(name):
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"own_patrol_3_sector": 63}, OFF),  # the first sector beyond ring 5
+        ({"enemy_hva_sector": 1022}, OFF),
+        ({"inner_ring": 2, "own_hva_sector": 2}, OFF),
+        ({"enemy_hva_sector": 2047}, BEYOND),
+        ({"goal_azimuth_bit_0": 2}, BEYOND),
+        ({"own_patrol_1_fuel": -1}, BEYOND),
+        ({"enemy_shoot_odds_same": 1001}, BEYOND),
+        ({"outer_ring": 2}, "no board"),
+    ],
+    ids=str,
+)
+def test_observations_beyond_their_board_are_refused(name, values, message):
     observations, masks = real_observations()
-    for feature, value in (("inner_ring", 2), ("own_hva_sector", 2)):
-        observations[:, observation_names("tokens").index(feature)] = value
-    with pytest.raises(ValueError, match="observations describe satellites off their board"):
+    for feature, value in values.items():
+        observations[1, observation_names("tokens").index(feature)] = value
+    with pytest.raises(ValueError, match=f"observations describe {message}"):
         make_agent(name).act(observations, masks, np.random.default_rng(0))
 
 

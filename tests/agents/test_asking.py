@@ -4,10 +4,11 @@ import gymnasium
 import numpy as np
 import pytest
 
-from geo_patrol import AgentError, Games, make_vec, play_match, play_out
+from geo_patrol import AgentError, Games, make_agent, make_vec, play_match, play_out
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.agents.isolation.agent import IsolatedAgent
-from geo_patrol.agents.protocol import compute_actions, is_stateless
+from geo_patrol.agents.protocol import compute_actions, copy_games, is_stateless
+from geo_patrol.base.sides import SIDES
 from geo_patrol.config.presets import load_config
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.play.live import LiveGame
@@ -39,8 +40,14 @@ class Seeded(Acts):
 
 
 class PlansSeeded(Seeded):
+    """Checks the games that it gets, and plays the first of them to its end."""
+
     def plan(self, games, sides, observations, action_masks, generator):
-        assert len(games) == len(sides) == len(action_masks)
+        for game, side, observation, mask in zip(games, sides, observations, action_masks, strict=True):
+            np.testing.assert_array_equal(game.observation(SIDES[side], "tokens"), observation)
+            assert (mask == game.action_mask(SIDES[side])).all() or not mask[:, 1:].any()  # in games of other opponents
+        while not games[0].is_over:
+            games[0].step()
         return self._note("plan", action_masks)
 
 
@@ -131,30 +138,52 @@ def test_an_agent_is_asked_alike_everywhere(kind, method, place):
     assert {method} == CALLS
 
 
-@pytest.mark.slow
-def test_an_agent_in_a_process_of_its_own_is_asked_alike():
-    for kind, method in ((Seeded, "act_seeded"), (Acts, "act"), (PlansSeeded, "plan")):
-        agent = IsolatedAgent(f"{__file__}:Tells{kind.__name__}", move_time=100)
-        with pytest.raises(AgentError, match=f"{method} raised ValueError: asked by {method}"):
-            in_match(agent)
-        agent.close()
-
-
 class Tells:
     def _note(self, method, masks):
         raise ValueError(f"asked by {method}")
-
-
-class TellsActs(Tells, Acts):
-    pass
 
 
 class TellsSeeded(Tells, Seeded):
     pass
 
 
-class TellsPlansSeeded(Tells, PlansSeeded):
+class TellsPlans(Tells, PlansSeeded):
     pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "method"), [("TellsSeeded", "act_seeded"), ("TellsPlans", "plan")])
+def test_an_agent_in_a_process_of_its_own_is_asked_alike(name, method):
+    agent = IsolatedAgent(f"{__file__}:{name}", move_time=100)
+    with pytest.raises(AgentError, match=f"{method} raised ValueError: asked by {method}"):
+        in_match(agent)
+    agent.close()
+
+
+def test_planners_get_copies_that_have_random_streams_of_their_own_from_the_generator():
+    batch, calls = Games("geo_patrol", 3, seed=1), []
+
+    class Keeps(PlansSeeded):
+        def plan(self, games, *arguments):
+            calls.append(games)
+            return super().plan(games, *arguments)
+
+    before = batch.state.games.tobytes()
+    for _ in range(2):
+        seen, masks = batch.observe("tokens")[:, 1], batch.action_masks()[:, 1]
+        compute_actions(Keeps(), "keeps", seen, masks, np.random.default_rng(5), lambda: copy_games(batch), 1)
+    assert batch.state.games.tobytes() == before
+    first, second = calls
+    assert first[1:] == second[1:]
+    for row, game in enumerate(first[1:], start=1):
+        assert game.is_same_position(batch[row])
+        assert game != batch[row]
+
+
+def test_planners_do_not_plan_from_observations():
+    batch = Games("geo_patrol", 1, seed=0)
+    with pytest.raises(AgentError, match="agent 'search' plans from games, not from observations: call plan"):
+        make_agent("search").act(batch.observe("tokens")[:, 0], batch.action_masks()[:, 0], np.random.default_rng(0))
 
 
 def test_a_subclass_that_overrides_act_alone_may_keep_a_state():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geo_patrol import Game, Games, SolvingError, load_config, make_agent, play_match, play_out
+from geo_patrol import Game, Games, SolvingError, make_agent, play_match, play_out
 from geo_patrol.agents.basic import StatelessPlanner
 from geo_patrol.agents.protocol import compute_actions
 from geo_patrol.play.text_game import TextAgent
@@ -90,10 +90,3 @@ def test_scripts_read_all_but_the_features_of_sight():
 def test_exact_solutions_refuse():
     with pytest.raises(SolvingError, match="it has sensor ranges; only games in which both sides see everything"):
         solve("duel", overrides={"both.sensor_range": 1})
-
-
-@pytest.mark.parametrize("preset", ["case1", CONFIG])
-def test_agents_of_the_package_play_for_points_for_patrols(preset):
-    config = load_config(preset, {"both.points.patrol": 5, "turn_limit": 4})
-    for name in ("scripted", "raider", "policy"):
-        assert play_match(name, "random", config=config, games=2, seed=1).games.size == 2

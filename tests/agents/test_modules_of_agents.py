@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geo_patrol import AgentError, make_agent, make_vec, play_match
+from geo_patrol import AgentError, make_agent
 
 BOT = """
 from geo_patrol.agents.basic import StatelessAgent
@@ -57,26 +57,30 @@ def write_bot(folder, helper, code, imports, expression, file="agent.py"):
     return f"{folder / file}:Mine"
 
 
+def write_two(tmp_path, helper, *imports):
+    """Write two such agents, in folders ``a`` and ``b``, whose helpers have 5 and 7; return their names."""
+    return [write_bot(tmp_path / folder, helper, code, *imports) for folder, code in (("a", 5), ("b", 7))]
+
+
 @pytest.mark.parametrize(("helper", "imports"), IMPORTS.items())
 def test_equally_named_helpers_of_two_agents(helper, imports, tmp_path):
-    names = [write_bot(tmp_path / folder, helper, code, *imports) for folder, code in (("a", 5), ("b", 7))]
-    agents = [make_agent(name) for name in names]
+    agents = [make_agent(name) for name in write_two(tmp_path, helper, *imports)]
     assert [agent.code for agent in agents] == [5, 7]
     assert [agent.act_lazily() for agent in agents] == [5, 7]
     assert "helpers" not in sys.modules
 
 
 def test_relative_imports_in_a_package_of_helpers(tmp_path):
-    for folder, code in (("a", 5), ("b", 7)):
-        write_bot(tmp_path / folder, "tools/codes.py", code, "from tools import CODE", "CODE")
+    names = write_two(tmp_path, "tools/codes.py", "from tools import CODE", "CODE")
+    for folder in "ab":
         (tmp_path / folder / "tools" / "__init__.py").write_text("from .codes import CODE\nfrom tools.more import MORE")
         (tmp_path / folder / "tools" / "more.py").write_text("from . import codes\nimport base\nMORE = base.BASE")
         (tmp_path / folder / "base.py").write_text("from tools import codes\nBASE = codes.CODE")
-    assert [make_agent(f"{tmp_path}/{folder}/agent.py:Mine").code for folder in "ab"] == [5, 7]
+    assert [make_agent(name).code for name in names] == [5, 7]
 
 
 def test_a_helper_that_is_imported_when_the_agent_plays(tmp_path):
-    names = [write_bot(tmp_path / folder, "helpers.py", code, "", "0") for folder, code in (("a", 5), ("b", 7))]
+    names = write_two(tmp_path, "helpers.py", "", "0")
     for name in names:
         path = Path(name.removesuffix(":Mine"))
         path.write_text(path.read_text().replace("self.code)", "__import__('helpers').CODE)"))
@@ -113,11 +117,7 @@ def test_a_neighbour_does_not_hide_an_installed_package(tmp_path):
 
 
 def test_equally_named_files_of_agents_have_classes_of_their_own(tmp_path):
-    names = [
-        write_bot(tmp_path / folder, "helpers.py", code, *IMPORTS["helpers.py"])
-        for folder, code in (("a", 5), ("b", 7))
-    ]
-    agents = [make_agent(name) for name in names]
+    agents = [make_agent(name) for name in write_two(tmp_path, "helpers.py", *IMPORTS["helpers.py"])]
     for agent, code in zip(agents, (5, 7), strict=True):
         copy = pickle.loads(pickle.dumps(agent))
         assert type(copy) is type(agent)
@@ -125,8 +125,8 @@ def test_equally_named_files_of_agents_have_classes_of_their_own(tmp_path):
 
 
 def test_data_beside_a_helper(tmp_path):
-    for folder, code in (("a", 5), ("b", 7)):
-        name = write_bot(tmp_path / folder, "lib/helpers.py", code, "from lib.helpers import CODE", "CODE")
+    names = write_two(tmp_path, "lib/helpers.py", "from lib.helpers import CODE", "CODE")
+    for name, folder, code in zip(names, "ab", (5, 7), strict=True):
         (tmp_path / folder / "lib" / "code.txt").write_text(str(code))
         (tmp_path / folder / "lib" / "helpers.py").write_text(
             "from pathlib import Path\nfrom importlib.resources import files\n"
@@ -177,18 +177,3 @@ def test_modules_go_with_their_agent(tmp_path):
     for _ in range(3):
         make_agent(f"{path}:ready")
     assert len(set(sys.modules) - before) == 3
-
-
-def test_matches_and_mixtures_of_opponents(tmp_path):
-    names = [
-        write_bot(tmp_path / folder, "helpers.py", code, *IMPORTS["helpers.py"])
-        for folder, code in (("a", 0), ("b", 27))
-    ]
-    result = play_match(*names, games=2, seed=0)
-    assert (result.illegal_orders > 0).sum(axis=0).tolist() == [0, 2]
-    envs = make_vec("geo_patrol", 8, opponent=[(name, 1) for name in names])
-    envs.reset(seed=0)
-    envs.step(np.zeros((8, 11), np.int64))
-    records = envs._episodes.records
-    assert set(records["opponent_actions"][:, 1].tolist()) == {0, 27}
-    assert ((records["opponent_actions"][:, 1] == 27) == (records["opponent"] == 1)).all()

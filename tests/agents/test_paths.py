@@ -1,11 +1,24 @@
-"""The table of paths equals brute force: every cost, and every first move leads to its target at that cost."""
+"""Paths equal brute force: every cost, and every first move leads to its target at that cost."""
 
 import numpy as np
 import pytest
 
-from geo_patrol.agents.scripted.paths import FAR, IN_SECTOR, NEARBY, NEARBY_PREMIUM, PathCosts, find_table, make_table
+from geo_patrol.agents.scripted.paths import (
+    FAR,
+    IN_SECTOR,
+    MOVES,
+    NEARBY,
+    NEARBY_PREMIUM,
+    UNREACHABLE,
+    PathCosts,
+    find_paths,
+    find_table,
+    make_paths,
+    make_table,
+    write_steps,
+)
 from geo_patrol.base.board import adjacent_sectors, prograde, ring_of
-from geo_patrol.engine.state import RADIAL_IN, RADIAL_OUT
+from geo_patrol.engine.state import RADIAL_IN, RADIAL_OUT, RULES, records
 from geo_patrol.engine.turn import destination
 
 PATH_COSTS = [
@@ -51,25 +64,32 @@ def brute_force(path_costs, side, reach, target, sector, turns):
 
 
 @pytest.mark.parametrize("path_costs", PATH_COSTS, ids=str)
-def test_table_equals_brute_force(path_costs):
-    table = make_table(path_costs)
-    sectors = range((1 << path_costs.inner_ring) - 1, (1 << (path_costs.outer_ring + 1)) - 1)
-    generator = np.random.default_rng(0)
+def test_prices_and_first_moves_equal_brute_force(path_costs):
+    inner_ring, outer_ring, *costs = path_costs
+    table, rules = make_table(path_costs), records(RULES, 1)
+    rules["inner_ring"], rules["outer_ring"] = inner_ring, outer_ring
+    rules["move_cost"][0, :, 1:], rules["station_keeping_cost"][0] = costs
     horizon = table.prices.shape[-1]
     assert horizon >= 6
-    for _ in range(400):
-        side, reach = (int(number) for number in generator.integers(2, size=2))
-        target, sector = (int(number) for number in generator.choice(sectors, 2))
+    num_sectors = (2 << outer_ring) - 1
+    steps, paths, workspace = np.zeros((num_sectors, MOVES), np.int64), make_paths(horizon), np.zeros(num_sectors, int)
+    write_steps(inner_ring, outer_ring, steps)
+    sectors, generator = range((1 << inner_ring) - 1, num_sectors), np.random.default_rng(0)
+    for _ in range(200):
+        side, reach = generator.integers(2, size=2).tolist()
+        target, sector = generator.choice(sectors, 2).tolist()
         turns = int(generator.integers(horizon))
         index = side, reach, target, sector, turns
-        assert table.prices[index] == brute_force(path_costs, *index)
-        if table.prices[index] < FAR:
-            order, costs = table.moves[index], (0, *path_costs.move_costs[side])
+        expected = brute_force(path_costs, *index)
+        find_paths(rules[0], side, target, (UNREACHABLE, NEARBY_PREMIUM)[reach], steps, workspace, paths)
+        price, move = paths[turns, :, sector].tolist()
+        assert table.prices[index] == min(price, FAR) == expected
+        for order in {move, int(table.moves[index])} if expected < FAR else ():
             ahead = dict(moves_from(path_costs, sector))[order]
-            rest = table.prices[index] - costs[order]
+            rest = expected - (0, *path_costs.move_costs[side])[order]
             if turns > 0:
-                keeping = path_costs.station_keeping_costs[side]
-                assert rest - keeping == table.prices[side, reach, prograde(target), prograde(ahead), turns - 1]
+                rest -= path_costs.station_keeping_costs[side]
+                assert rest == brute_force(path_costs, side, reach, prograde(target), prograde(ahead), turns - 1)
             else:
                 assert rest == (0 if ahead == target else NEARBY_PREMIUM)
 

@@ -4,8 +4,6 @@ import io
 import os
 import pickle
 import struct
-import subprocess
-import sys
 import zipfile
 from importlib import resources
 from pathlib import Path
@@ -21,7 +19,6 @@ from geo_patrol.agents.policy import (
     MAX_FILE_SIZE,
     PolicyAgent,
     Widths,
-    check_weights,
     initial_weights,
     probabilities,
     read_weights,
@@ -63,33 +60,15 @@ def test_weights_in_the_package_are_small_and_plain():
 
 
 @pytest.mark.parametrize("preset", preset_names())
-@pytest.mark.parametrize("name", ["policy:base", "policy:base,greedy"])
-def test_orders_are_legal_on_every_preset_from_either_side(preset, name):
-    result = play_match(name, "mixed", config=preset, games=20, seed=3)
+def test_orders_are_legal_on_every_preset_from_either_side(preset):
+    result = play_match("policy:base", "mixed", config=preset, games=8, seed=3)
     assert result.summary().total.illegal_orders[0] == 0
-    assert result.agents[0] == name
+    assert result.agents[0] == "policy:base"
 
 
-def test_it_beats_weak_agents():
-    assert play_match("policy", "random", games=200, seed=1).summary().total.win_rate > 0.97
-    assert play_match("policy", "idle", games=200, seed=1).summary().total.win_rate > 0.97
-
-
-@pytest.mark.slow
-def test_orders_are_sampled_from_their_probabilities(position):
-    observations, masks = position
-    agent = PolicyAgent()
-    has_choice, of_components, _ = score_orders(agent.weights, observations, masks)
-    logits = of_components[:, 0]
-    flat = np.flatnonzero(has_choice[:, :].any(axis=1))[0]
-    rows = np.repeat([flat], 20_000)
-    orders = agent.act(observations[rows], masks[rows], np.random.default_rng(2))
-    first_choice = int(has_choice[:flat].sum())
-    for offset, number in enumerate(np.flatnonzero(has_choice[flat])):
-        expected = probabilities(logits[first_choice + offset : first_choice + offset + 1])[0]
-        sampled = np.bincount(orders[:, number], minlength=28) / len(rows)
-        assert np.abs(sampled - expected).max() < 0.02
-        assert sampled[expected == 0].sum() == 0
+@pytest.mark.parametrize("opponent", ["random", "idle"])
+def test_it_beats_weak_agents(opponent):
+    assert play_match("policy", opponent, games=100, seed=1).summary().total.win_rate > 0.97
 
 
 @pytest.fixture(scope="module")
@@ -120,31 +99,13 @@ def test_all_satellites_follow_the_component_that_is_drawn(mixed, position):
             assert np.abs(found - joint[a, :, b].ravel()).max() < 0.02
 
 
-def test_a_greedy_mixture_takes_its_likeliest_component(mixed, position):
-    greedy = PolicyAgent(mixed, greedy=True)
-    weights, by_component = PolicyAgent(mixed).component_probabilities(*position)
+@pytest.mark.parametrize("has_components", [False, True])
+def test_greedy_takes_the_mode_of_the_likeliest_component(mixed, position, has_components):
+    agent, greedy = (PolicyAgent(mixed if has_components else "base", greedy=greedy) for greedy in (False, True))
+    weights, by_component = agent.component_probabilities(*position)
     modes = by_component[np.arange(len(weights)), weights.argmax(axis=1)].argmax(axis=2)
     assert (greedy.act(*position, np.random.default_rng(1)) == modes).all()
     assert (greedy.order_probabilities(*position).argmax(axis=2) == modes).all()
-
-
-def test_the_file_of_a_mixture_is_read_as_it_was_written(mixed, tmp_path):
-    write_weights(tmp_path / "mixed.safetensors", mixed)
-    found = read_weights(tmp_path / "mixed.safetensors")
-    assert found.keys() == mixed.keys()
-    assert all((found[name] == mixed[name]).all() for name in mixed)
-    with pytest.raises(PolicyError, match="weights 'mixing' are missing"):
-        check_weights({name: array for name, array in mixed.items() if name != "mixing"}, "file")
-    with pytest.raises(PolicyError, match=r"component must be a matrix of 2 to 16 rows, got shape \(1, 64\)"):
-        check_weights({**mixed, "component": mixed["component"][:1]}, "file")
-
-
-def test_greedy_takes_the_mode_and_needs_no_randomness(position):
-    observations, masks = position
-    greedy = PolicyAgent(greedy=True)
-    orders = greedy.act(observations, masks, np.random.default_rng(1))
-    assert (orders == greedy.act(observations, masks, np.random.default_rng(2))).all()
-    assert (orders == PolicyAgent().order_probabilities(observations, masks).argmax(axis=2)).all()
 
 
 def test_same_generator_same_orders(position):
@@ -190,13 +151,14 @@ def test_unsupported_boards():
         play_match("policy", "idle", config=config, games=2, seed=1)
 
 
-def test_weights_survive_a_file(small, tmp_path):
-    path = tmp_path / "small.safetensors"
-    write_weights(path, small, {"steps": "0"})
+@pytest.mark.parametrize("has_components", [False, True])
+def test_weights_survive_a_file(small, mixed, tmp_path, has_components):
+    path, weights = tmp_path / "small.safetensors", mixed if has_components else small
+    write_weights(path, weights, {"steps": "0"})
     read = read_weights(path)
-    assert read.keys() == small.keys()
-    assert all((read[name] == small[name]).all() for name in small)
-    assert play_match(f"policy:{path}", "idle", games=2, seed=1).agents[0] == f"policy:{path}"
+    assert read.keys() == weights.keys()
+    assert all((read[name] == weights[name]).all() for name in weights)
+    assert make_agent(f"policy:{path}").name == f"policy:{path}"
     assert make_agent(f"policy:{path},greedy").greedy
     assert list(tmp_path.iterdir()) == [path]
 
@@ -214,23 +176,23 @@ def test_a_failed_write_leaves_the_old_file(small, tmp_path):
     ("change", "message"),
     [
         ({"place": None}, "weights 'place' are missing"),
-        ({"value": None}, "weights 'value' are missing"),
         ({"place": np.zeros(3, np.float32)}, r"place must be a matrix, got shape \(3,\)"),
         ({"order": np.zeros((4, 0), np.float32)}, r"layers must be 1 to 1024 wide, got \(4, 5, 0, 2\)"),
         ({"extra": np.zeros(3, np.float32)}, "'extra' is not a name of weights"),
         ({"pool_bias": np.zeros(6, np.float32)}, r"pool_bias has shape \(6,\): it must be \(5,\)"),
         ({"pool_bias": np.zeros(5, np.int32)}, "pool_bias must be floating-point numbers, got int32"),
         ({"pool_bias": np.full(5, np.inf, np.float32)}, "pool_bias holds numbers that are not finite"),
+        ({"component": np.zeros((2, 3), np.float32)}, "weights 'mixing' are missing"),
+        ({"component": np.zeros((1, 3), np.float32)}, "component must be a matrix of 2 to 16 rows"),
     ],
 )
 def test_wrong_weights(small, tmp_path, change, message):
     path = tmp_path / "stranger.safetensors"
     changed = {name: array for name, array in {**small, **change}.items() if array is not None}
     path.write_bytes(save(changed))
-    with pytest.raises(PolicyError, match=message):
-        make_agent(f"policy:{path}")
-    with pytest.raises(PolicyError, match=message):
-        PolicyAgent(changed)
+    for source in (path, changed):
+        with pytest.raises(PolicyError, match=message):
+            PolicyAgent(source)
 
 
 class Exploding:
@@ -282,12 +244,12 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
     path = tmp_path / "small.safetensors"
     write_weights(path, small)
     whole = path.read_bytes()
-    for size in range(0, len(whole), max(len(whole) // 300, 1)):
+    for size in range(0, len(whole), max(len(whole) // 100, 1)):
         path.write_bytes(whole[:size])
         with pytest.raises(PolicyError):
             read_weights(path)
     generator = np.random.default_rng(3)
-    for bit in generator.integers(len(whole) * 8, size=300):
+    for bit in generator.integers(len(whole) * 8, size=150):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << (bit % 8)
         path.write_bytes(damaged)
@@ -298,22 +260,11 @@ def test_files_cut_off_and_bits_flipped(small, tmp_path):
         assert all(np.isfinite(array).all() for array in weights.values())
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (
-            "policy:bass",
-            "there is no policy 'bass'; a policy is the path of a file of weights, or one of those that come with the package: base",
-        ),
-        ("policy:nowhere.safetensors", "there is no policy 'nowhere.safetensors'"),
-        ("policy:.", "there is no policy '.'"),
-        ("policy:/dev/zero", "there is no policy '/dev/zero'"),
-        ("policy:base,greed", "there is no policy 'base,greed'"),
-    ],
-)
-def test_invalid_names_of_policies(name, message):
+@pytest.mark.parametrize("name", ["bass", "nowhere.safetensors", ".", "/dev/zero", "base,greed"])
+def test_invalid_names_of_policies(name):
+    message = f"there is no policy '{name}'; a policy is the path of a file of weights, or one of those that come with"
     with pytest.raises(PolicyError, match=message):
-        make_agent(name)
+        make_agent(f"policy:{name}")
 
 
 @pytest.mark.parametrize("rings", ["four", "five"])
@@ -328,16 +279,11 @@ def test_scenarios_to_train_on_are_the_presets(rings):
         assert {row.tobytes() for row in make_vec(preset, 1, observation="tokens").reset(seed=1)[0]} <= sampled, preset
 
 
-@pytest.mark.slow
-def test_the_same_weights_give_the_same_bytes_in_every_process(tmp_path):
-    """The order of several keys of metadata changes from process to process."""
-    program = (
-        "import sys; from geo_patrol.agents.policy import PolicyAgent, write_weights; "
-        "write_weights(sys.argv[1], PolicyAgent('base').weights, {'steps': '1', 'seed': '2', 'begun_with': 'nothing'})"
-    )
-    files = [tmp_path / f"{number}.safetensors" for number in range(4)]
+def test_the_same_weights_give_the_same_bytes(small, tmp_path):
+    """The library writes several keys of metadata in an order that changes with every call."""
+    files = [tmp_path / f"{number}.safetensors" for number in range(8)]
     for file in files:
-        subprocess.run([sys.executable, "-c", program, file], check=True)
+        write_weights(file, small, {"steps": "1", "seed": "2", "begun_with": "nothing"})
     assert len({file.read_bytes() for file in files}) == 1
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geo_patrol import AgentError, Game, load_config, make_agent, make_vec, play_match
+from geo_patrol import AgentError, Game, load_config, make_agent, play_match
 from geo_patrol.agents.protocol import compute_actions
 from geo_patrol.agents.published import (
     INPUT_SIZE,
-    OBSERVATION_SIZE,
     PUBLISHED_ORDERS,
     PublishedAgent,
     observe_published,
@@ -54,27 +53,6 @@ def test_recorded_positions_are_shown_as_the_published_code_shows_them():
             assert [*map(digits, published_mask(game, side))] == recorded["action_mask"][side]
 
 
-def read_observation(bits):
-    """Read an observation from its first bit to its last."""
-    rest = [*map(int, bits)]
-
-    def number(width):
-        taken, rest[:width] = rest[:width], []
-        return int("".join(map(str, taken)), 2)
-
-    def one_hot(width):
-        taken, rest[:width] = rest[:width], []
-        assert sum(taken) == 1
-        return taken.index(1)
-
-    read = {"phase": one_hot(3), "turn": number(6)}
-    read["scores"] = [(number(1), number(1), number(10)) for _ in range(2)]
-    read["goals"] = [(number(1), one_hot(31)) for _ in range(2)]
-    read["satellites"] = [[number(1), one_hot(2), one_hot(31), number(7), number(4)] for _ in range(22)]
-    assert rest == []
-    return read
-
-
 FEW = load_config(
     {
         "title": "few",
@@ -99,24 +77,6 @@ POSITION = {
 
 def few(**values):
     return Game.from_position(POSITION | values, FEW)
-
-
-@pytest.mark.parametrize("side", [0, 1])
-def test_what_the_bits_say(side):
-    bits = observe_published(few(), side)
-    assert len(bits) == OBSERVATION_SIZE == 1087
-    absent = [1, 0, 0, 0]
-    fleets = [
-        [[0, 15, 127, 15], [1, 15, 4, 0], [1, 30, 0, 1], *[absent] * 8],
-        [[0, 23, 50, 0], [1, 15, 30, 1], *[absent] * 9],
-    ]
-    assert read_observation(bits) == {
-        "phase": 1,
-        "turn": 63,
-        "scores": [(1, 0, (1023, 0)[side]), (0, 0, (0, 1023)[side])],
-        "goals": [(1, (15, 23)[side]), (0, (23, 15)[side])],
-        "satellites": [[1, *row] for row in fleets[side]] + [[0, *row] for row in fleets[1 - side]],
-    }
 
 
 def legal(game, side, number):
@@ -202,10 +162,7 @@ def test_a_network_is_not_asked_where_nothing_can_be_chosen():
 @pytest.mark.parametrize(
     ("logits", "message"),
     [
-        (
-            np.zeros((11, ORDERS)),
-            r"its logits are float64 of shape \(11, 28\): give 418 floating-point numbers, 38 for",
-        ),
+        (np.zeros((11, ORDERS)), r"its logits are float64 of shape \(11, 28\): give 418 floating-point numbers, 38 "),
         (np.zeros((11, 38), np.int64), r"its logits are int64 of shape \(11, 38\): give 418"),
         (np.full((11, 38), np.nan), "its logits of legal orders are NaN"),
     ],
@@ -222,7 +179,6 @@ def test_wrong_logits(logits, message):
         ({"board.inner_ring": 3}, "board.inner_ring must be 1 or 2, got 3"),
         ({"turn_limit": 64}, "turn_limit must be at most 63, got 64"),
         ({"alpha.hva.fuel": 128}, "alpha.hva.fuel must be at most 127, got 128"),
-        ({"bravo.patrols.ammo": 16}, "bravo.patrols.ammo must be at most 15, got 16"),
         ({"bravo.patrols.single.8.ammo": 16}, "bravo.patrols.single.8.ammo must be at most 15, got 16"),
     ],
 )
@@ -241,15 +197,6 @@ def test_it_plays_both_sides_the_same_in_any_batch():
     four, two = (play_match(agent, "scripted", config="case4", games=games, seed=5) for games in (4, 2))
     np.testing.assert_array_equal(four.scores[:2], two.scores)
     assert not four.games["illegal_orders"].any()
-    envs = make_vec("case1", 4, opponent={agent: 1, "random": 1}, observation="tokens")
-    envs.reset(seed=0)
-    _, rewards, *_ = envs.step(envs.sample_actions())
-    assert rewards.shape == (4,)
-
-
-def test_observations_alone_are_refused():
-    with pytest.raises(AgentError, match="agent 'net' plans from games, not from observations"):
-        PublishedAgent("net", Network()).act(np.zeros((1, 249)), np.zeros((1, 11, 28)), np.random.default_rng(0))
 
 
 def test_names(tmp_path, monkeypatch):

@@ -1,189 +1,299 @@
-"""The scripted agent: strong enough, never illegal, the same from both sides, on any board."""
+"""The scripts: what they do, strong enough from both sides, and never illegal on any board."""
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from geo_patrol.agents.basic import IdleAgent, RandomAgent
-from geo_patrol.agents.protocol import Agent
-from geo_patrol.agents.scripted import ScriptedAgent
-from geo_patrol.agents.scripted.paths import MOVE, MOVES, PRICE, UNREACHABLE, find_paths, make_paths, write_steps
-from geo_patrol.base.board import prograde, sector_at
-from geo_patrol.config.presets import load_config
-from geo_patrol.config.schema import GameConfig
-from geo_patrol.engine.state import ENGAGEMENT, MOVEMENT, NUM_SIDES, RULES, SATELLITES, records
-from geo_patrol.engine.turn import destination
-from geo_patrol.game.game import Games
+from geo_patrol import Games, load_config, make_agent, play_match
+from geo_patrol.agents.scripted import MixedAgent, Raid, RaiderAgent, TurtleAgent
+from geo_patrol.agents.scripted.paths import IN_SECTOR, PathCosts, find_table
+from geo_patrol.base.board import sector_at
+from geo_patrol.engine.state import COLLIDE, ENGAGEMENT, GUARD, NOOP, SHOOT
 from tests.support.strategies import FULL_SIZE_PRESETS
 
-
-def masks_of(games: Games) -> NDArray[np.int8]:
-    """Return the action masks of positions that were changed by hand."""
-    games.describe()
-    return games.action_masks()
+COSTS = (5, 5, 10, 10)
+SCRIPTS = ["scripted", "turtle", "raider", "raider:defenders=0,path=cheap,reach=sector", "mixed"]
 
 
-def start(config: GameConfig, count: int, seed: int = 0) -> Games:
-    return Games(config, count, seed=seed)
+def start(preset="geo_patrol", count=1, **overrides):
+    return Games(load_config(preset, overrides), count, seed=0)
 
 
-def give_orders(agents: list[Agent], batch: Games, generator: np.random.Generator) -> NDArray[np.int64]:
-    masks, observations = masks_of(batch), batch.observe("tokens")
-    orders = np.zeros((len(batch), NUM_SIDES, SATELLITES), np.int64)
-    for side, agent in enumerate(agents):
-        orders[:, side] = agent.act(observations[:, side], masks[:, side], generator)
-    return orders
+def views_of(batch, side):
+    """Return what a side observes in positions that were changed by hand, and its masks."""
+    batch.describe()
+    return batch.observe("tokens")[:, side], batch.action_masks()[:, side]
 
 
-def play(alpha: Agent, bravo: Agent, config: GameConfig, count: int, phases: int = 1_000) -> Games:
-    """Play games to the end, or for so many phases; no order is ever illegal."""
-    batch, generator = start(config, count), np.random.default_rng(0)
-    for _ in range(phases):
-        if batch.is_over.all():
-            break
-        batch.step(give_orders([alpha, bravo], batch, generator))
+def orders_of(agent, batch, side, seed=0):
+    return agent.act(*views_of(batch, side), np.random.default_rng(seed))
+
+
+def play(batch, agents, phases):
+    """Play phases, in which no order is illegal."""
+    for phase in range(phases):
+        orders = np.stack([orders_of(agent, batch, side, phase) for side, agent in enumerate(agents)], axis=1)
+        batch.step(orders)
         assert not batch.state.games["illegal_orders"].any()
-    return batch
 
 
-def win_rate(opponent: Agent, preset: str, side: int, count: int) -> float:
-    agents: list[Agent] = [ScriptedAgent(), opponent]
-    score = play(agents[side], agents[1 - side], load_config(preset), count).scores
-    return float((score[:, side] > score[:, 1 - side]).mean())
+def near_alpha(batch, enemy_patrol, offset=0):
+    """Put an enemy Patrol near alpha's HVA and open the engagement phase."""
+    game = batch.state.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][1, enemy_patrol] = sector_at(4, offset)
 
 
-@pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize("opponent", [RandomAgent(), IdleAgent()], ids=lambda agent: agent.name)
-def test_wins_geo_patrol(opponent: Agent, side: int) -> None:
-    assert win_rate(opponent, "geo_patrol", side, 200) >= 0.97
+def test_turtle_guards_with_all_that_can_and_does_nothing_else():
+    batch = start()
+    near_alpha(batch, 3)
+    allowed = views_of(batch, 0)[1][0, :, GUARD] == 1
+    assert allowed.sum() == 6  # two Patrols in the HVA's sector, two on either side
+    orders = orders_of(TurtleAgent(), batch, 0)[0]
+    assert (orders == np.where(allowed, GUARD, NOOP)).all()
 
 
-@pytest.mark.parametrize("side", [0, 1])
+def test_turtle_rests_without_attackers_and_gathers_when_some_approach():
+    batch = start()
+    batch.state.games[0]["sector"][1, 1:] = sector_at(4, 8)
+    assert not orders_of(TurtleAgent(), batch, 0).any()
+    batch.state.games[0]["sector"][1, 1] = sector_at(4, 3)
+    orders = orders_of(TurtleAgent(), batch, 0)[0]
+    away = batch.state.games[0]["sector"][0] != batch.state.games[0]["sector"][0, 0]
+    assert (orders[away] != NOOP).all()
+    assert not orders[~away].any()
+
+
+@pytest.mark.parametrize("path", ["quick", "cheap"])
+@pytest.mark.parametrize("defenders", [0, 4, 10])
+def test_raiders_arrive_exactly_when_the_table_says(path, defenders):
+    """Raiders that depart together arrive together, at the cost that the table states for that turn."""
+    batch = start()
+    game = batch.state.games[0]
+    raider = RaiderAgent(Raid(defenders=defenders, path=path, reach="sector", lead=0.0))
+    table = find_table(PathCosts(1, 4, (COSTS, COSTS), (1, 1)))
+    prices = table.prices[0, IN_SECTOR, game["sector"][1, 0], game["sector"][0, 1:]].astype(int)  # (10, turns)
+    arriving = (prices + 5 <= 100).sum(0).clip(max=10 - defenders)
+    soonest = int(np.argmax(arriving >= 0.75 * arriving.max()))
+    for turn in range(11):
+        play(batch, [raider, make_agent("idle")], 1)
+        strikers = np.flatnonzero(game["sector"][0, 1:] == game["sector"][1, 0])
+        if len(strikers) > 0:
+            assert len(strikers) == arriving[turn]
+            assert (100 - game["fuel"][0, 1:][strikers] == prices[strikers, turn]).all()
+            assert turn == soonest if path == "quick" else turn > soonest
+            return
+        play(batch, [raider, make_agent("idle")], 1)
+    assert defenders == 10
+
+
+def test_defenders_of_a_raider_stay():
+    batch = start()
+    play(batch, [RaiderAgent(Raid(defenders=7)), make_agent("idle")], 6)
+    moved = batch.state.games[0]["fuel"][0, 1:] < 100 - 3
+    assert moved.sum() == 3
+
+
+def test_a_raider_in_the_sector_alone_does_not_strike_from_afar():
+    batch = start()
+    game = batch.state.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 4] = sector_at(4, 9)
+    assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == NOOP
+    assert orders_of(RaiderAgent(Raid(reach="adjacent")), batch, 0)[0, 4] == SHOOT
+    game["sector"][0, 4] = sector_at(4, 8)
+    assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == SHOOT
+    game["ammo"][0, 4] = 0
+    assert orders_of(RaiderAgent(Raid(reach="sector")), batch, 0)[0, 4] == COLLIDE
+    order = orders_of(RaiderAgent(Raid(first="patrols")), batch, 0)[0, 4]
+    assert order == COLLIDE  # nothing to shoot with
+    game["ammo"][0, 4] = 1
+    order = orders_of(RaiderAgent(Raid(first="patrols")), batch, 0)[0, 4]
+    assert SHOOT < order < COLLIDE
+
+
+def test_a_raider_does_not_destroy_the_enemy_hva_where_that_loses():
+    batch = start()
+    game = batch.state.games[0]
+    game["phase"] = ENGAGEMENT
+    game["sector"][0, 4] = game["sector"][1, 0]
+    game["score"][:] = 100, 250
+    assert orders_of(RaiderAgent(), batch, 0)[0, 4] not in (SHOOT, COLLIDE)
+    game["score"][:] = 151, 250
+    assert orders_of(RaiderAgent(), batch, 0)[0, 4] == SHOOT
+
+
+def test_as_many_guard_as_attack():
+    batch = start()
+    for patrol in range(1, 4):
+        near_alpha(batch, patrol)
+    orders = orders_of(RaiderAgent(), batch, 0)[0]
+    assert (orders == GUARD).sum() == 3
+    guards = np.flatnonzero(orders == GUARD)
+    at_home = np.flatnonzero(batch.state.games[0]["sector"][0] == batch.state.games[0]["sector"][0, 0])[1:]
+    assert set(at_home) <= set(guards)  # it costs lowest there
+    assert ((orders[1:] > SHOOT) & (orders[1:] < COLLIDE)).sum() == 3  # the others within range shoot
+
+
+def test_the_hva_evades_with_the_probability_dodge():
+    batch = start(count=400)
+    for game in batch.state.games:
+        game["sector"][1, 1] = sector_at(4, 1)
+    for dodge, lowest, highest in (
+        (0.0, 0, 0),
+        (0.5, 0.25, 0.5),
+        (1.0, 0.6, 0.9),
+    ):  # one of four paths is off the board
+        moves = orders_of(RaiderAgent(Raid(dodge=dodge)), batch, 0)[:, 0]
+        assert lowest <= (moves != NOOP).mean() <= highest
+
+
+def test_a_displaced_hva_returns():
+    batch = start()
+    batch.state.games[0]["sector"][0, 0] = sector_at(4, 2)
+    play(batch, [TurtleAgent(), make_agent("idle")], 4)
+    assert batch.state.games[0]["sector"][0, 0] == batch.state.games[0]["goal"][0]
+
+
+@pytest.mark.parametrize(("name", "lowest"), [("scripted", 0.9), ("turtle", 0.9), ("raider", 0.95), ("mixed", 0.75)])
 @pytest.mark.parametrize("preset", FULL_SIZE_PRESETS)
-def test_wins_every_preset_from_either_side(preset: str, side: int) -> None:
-    assert win_rate(RandomAgent(), preset, side, 60) >= 0.9
-    assert win_rate(IdleAgent(), preset, side, 20) >= 0.9
+def test_every_preset_from_either_side_against_random(preset, name, lowest):
+    result = play_match(name, "random", config=preset, games=120, seed=5)
+    for side in range(2):
+        assert (result.winner[result.first_side == side] == 0).mean() >= lowest
 
 
-BOARDS = [(1, 1, 1), (2, 2, 2), (1, 1, 3), (3, 3, 5), (1, 4, 4), (2, 3, 6), (4, 4, 4), (1, 5, 5), (5, 7, 8), (7, 8, 8)]
+@pytest.mark.parametrize("opponent", ["random", "idle"])
+@pytest.mark.parametrize("name", ["scripted", "raider"])
+def test_agents_that_ignore_the_position_are_beaten(name, opponent):
+    assert (play_match(name, opponent, games=200, seed=1).winner == 0).mean() >= 0.97
 
 
-def random_overrides(generator: np.random.Generator, board: tuple[int, int, int]) -> dict[str, object]:
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_same_seed_gives_the_same_match(name):
+    first, second = (play_match(name, "scripted", games=20, seed=9) for _ in range(2))
+    np.testing.assert_array_equal(first.scores, second.scores)
+
+
+def half_turn(sectors):
+    """Return the sectors on the other side of the Earth, which is sector 0."""
+    first = 1 << np.floor(np.log2(sectors + 1)).astype(int)  # of its ring: this is its number of sectors, too
+    return np.where(sectors == 0, 0, first - 1 + (sectors + 1 - first + first // 2) % first)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("phases", [6, 7, 11])
+def test_mirrored_positions_get_the_same_orders(name, phases):
+    batch = start("od2d", 20)
+    play(batch, [make_agent("raider"), make_agent("scripted")], phases)
+    mirror = batch.copy()
+    games, twins = batch.state.games, mirror.state.games
+    for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
+        twins[field] = games[field][:, ::-1]
+    for field in ("goal", "sector"):
+        twins[field] = half_turn(games[field][:, ::-1])
+    for side in range(2):
+        orders = orders_of(make_agent(name), batch, side, seed=3)
+        np.testing.assert_array_equal(orders, orders_of(make_agent(name), mirror, 1 - side, seed=3))
+
+
+@pytest.mark.parametrize("name", SCRIPTS[:4])
+def test_rows_do_not_depend_on_the_rest_of_the_batch(name):
+    sampled = {"both.costs.prograde": {"low": 3, "high": 8}, "both.costs.radial_in": {"choices": [5, 10]}}
+    batch = start("geo_patrol", 30, **sampled)
+    play(batch, [make_agent("raider"), make_agent("raider")], 5)
+    agent, (seen, masks) = make_agent(name), views_of(batch, 1)
+    keys = np.arange(30, dtype=np.uint64)
+    singles = [agent.act_seeded(seen[i : i + 1], masks[i : i + 1], keys[i : i + 1]) for i in range(30)]
+    np.testing.assert_array_equal(agent.act_seeded(seen, masks, keys), np.concatenate(singles))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_an_empty_batch_and_masks_without_a_choice(name):
+    seen, masks = views_of(start(), 0)
+    assert make_agent(name).act(seen[:0], masks[:0], np.random.default_rng(0)).shape == (0, 11)
+    masks = masks.copy()
+    masks[:, :, 1:] = 0
+    assert not make_agent(name).act(seen, masks, np.random.default_rng(0)).any()
+
+
+BOARDS = [(1, 1, 1), (2, 2, 2), (1, 1, 3), (3, 3, 5), (2, 3, 6), (4, 4, 4), (1, 5, 5), (7, 8, 8), (1, 10, 10)]
+
+
+def random_overrides(generator, board):
     """Sample a configuration with extreme values."""
-    overrides: dict[str, object] = dict(
-        zip(("board.inner_ring", "board.goal_ring", "board.outer_ring"), board, strict=True)
-    )
+    overrides = dict(zip(("board.inner_ring", "board.goal_ring", "board.outer_ring"), board, strict=True))
+
+    def pick(key, *values):
+        overrides[key] = generator.choice(values).item()
+
     for side in ("alpha", "bravo"):
-        offsets = [int(offset) for offset in generator.integers(-4, 5, generator.integers(1, 11))]
+        offsets = generator.integers(-4, 5, generator.integers(1, 11)).tolist()
         overrides[f"{side}.patrols.formation"] = [[offset, 1] for offset in offsets]
-        overrides[f"{side}.patrols.fuel"] = int(generator.choice([1, 7, 60, 10_000]))
-        overrides[f"{side}.patrols.ammo"] = int(generator.choice([0, 1, 1_000]))
-        overrides[f"{side}.patrols.weight"] = generator.choice([0.0, 0.2, 100.0]).item()
-        overrides[f"{side}.hva.fuel"] = int(generator.choice([1, 20, 10_000]))
-        overrides[f"{side}.hva.ammo"] = int(generator.choice([0, 3]))
-        overrides[f"{side}.hva.weight"] = generator.choice([0.0, 1.0]).item()
+        pick(f"{side}.patrols.fuel", 1, 7, 60, 10_000)
+        pick(f"{side}.patrols.ammo", 0, 1, 1_000)
+        pick(f"{side}.patrols.weight", 0.0, 0.2, 100.0)
+        pick(f"{side}.hva.fuel", 1, 20, 10_000)
+        pick(f"{side}.hva.ammo", 0, 3)
+        pick(f"{side}.hva.weight", 0.0, 1.0)
         for move in ("prograde", "radial_in", "radial_out", "station_keeping"):
-            overrides[f"{side}.costs.{move}"] = int(generator.choice([0, 1, 5, 10_000]))
+            pick(f"{side}.costs.{move}", 0, 1, 5, 10_000)
         for kind in ("shoot", "collide", "guard"):
-            overrides[f"{side}.costs.{kind}"] = [int(cost) for cost in generator.choice([0, 5, 30], 2)]
-            overrides[f"{side}.odds.{kind}"] = [float(odds) for odds in generator.choice([0.0, 0.4, 1.0], 2)]
-        overrides[f"{side}.points.goal"] = int(generator.choice([0, 10, 10_000]))
-        overrides[f"{side}.points.win"] = int(generator.choice([1, 350, 1_000_000]))
+            overrides[f"{side}.costs.{kind}"] = generator.choice([0, 5, 30], 2).tolist()
+            overrides[f"{side}.odds.{kind}"] = generator.choice([0.0, 0.4, 1.0], 2).tolist()
+        pick(f"{side}.points.goal", 0, 10, 10_000)
+        pick(f"{side}.points.win", 1, 350, 1_000_000)
+        pick(f"{side}.points.patrol", 0, 5)
     return overrides
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=str)
-def test_is_never_illegal_on_any_board(board: tuple[int, int, int]) -> None:
+def test_is_never_illegal_on_any_board(board):
     generator = np.random.default_rng(sum(board))
-    for _ in range(6):
-        config = load_config("geo_patrol", random_overrides(generator, board))
-        play(ScriptedAgent(), ScriptedAgent(), config, 2, phases=24)
-        play(RandomAgent(), ScriptedAgent(), config, 2, phases=24)
+    agents = [make_agent(name) for name in ("scripted", "mixed", "random", "scripted", "raider")]
+    for _ in range(1 if board[2] == 10 else 5):
+        overrides = random_overrides(generator, board)
+        for pair in ((agents[0], agents[3]), agents[1:3], agents[3:]):
+            play(start("geo_patrol", 2, **overrides), pair, 12 if board[2] == 10 else 24)
 
 
-def test_plays_the_largest_board() -> None:
-    overrides = {"board.inner_ring": 1, "board.goal_ring": 10, "board.outer_ring": 10}
-    play(ScriptedAgent(), RandomAgent(), load_config("geo_patrol", overrides), 1, phases=12)
+def test_mixed_draws_once_a_game():
+    agent, batch = MixedAgent(), start(count=50)
+    agent.reset(np.ones(50, np.bool_))
+    play(batch, [agent, agent], 1)
+    sampled = agent.tactics.copy()
+    assert len(np.unique(sampled["defenders"])) > 3
+    play(batch, [agent, agent], 3)
+    np.testing.assert_array_equal(agent.tactics, sampled)
+    new = np.arange(50) < 25
+    agent.reset(new)
+    orders_of(agent, batch, 0, seed=77)
+    assert (agent.tactics[25:] == sampled[25:]).all()
+    assert (agent.tactics[:25] != sampled[:25]).any()
 
 
-@pytest.mark.parametrize("phase", [MOVEMENT, ENGAGEMENT])
-def test_same_input_gives_same_orders(phase: int) -> None:
-    batch = play(RandomAgent(), RandomAgent(), load_config("king_of_the_hill"), 50, phases=6 + phase)
-    agents: list[Agent] = [ScriptedAgent(), ScriptedAgent()]
-    first = give_orders(agents, batch, np.random.default_rng(7))
-    np.testing.assert_array_equal(first, give_orders(agents, batch, np.random.default_rng(7)))
+def test_names_carry_the_parameters_that_differ():
+    assert make_agent("raider").name == "raider"
+    assert make_agent("raider:defenders=2, lead=0.25").name == "raider:defenders=2,lead=0.25"
+    assert make_agent(make_agent("raider:path=cheap").name).raid == Raid(path="cheap")
+    assert make_agent("scripted:home_share=0.5").style.home_share == 0.5
 
 
-def half_turn(sector: int) -> int:
-    ring = (sector + 1).bit_length() - 1
-    return int(sector_at(ring, sector + 1 - (1 << ring) + (1 << ring - 1))) if sector else 0
-
-
-@pytest.mark.parametrize("phases", [6, 7])
-def test_mirrored_positions_get_the_same_orders(phases: int) -> None:
-    batch = play(ScriptedAgent(), RandomAgent(), load_config("od2d"), 20, phases=phases)
-    mirror = batch.copy()
-    for game, twin in zip(batch.state.games, mirror.state.games, strict=True):
-        for field in ("score", "goal_points", "fuel", "ammo", "destroyed"):
-            twin[field] = game[field][::-1]
-        for side in range(NUM_SIDES):
-            twin["goal"][side] = half_turn(int(game["goal"][1 - side]))
-            twin["sector"][side] = [half_turn(int(sector)) for sector in game["sector"][1 - side]]
-    agent = ScriptedAgent()
-    for side in range(NUM_SIDES):
-        seen, mirrored = batch.observe("tokens")[:, side], mirror.observe("tokens")[:, 1 - side]
-        masks, mirrored_masks = masks_of(batch)[:, side], masks_of(mirror)[:, 1 - side]
-        orders = agent.act(seen, masks, np.random.default_rng(1))
-        np.testing.assert_array_equal(orders, agent.act(mirrored, mirrored_masks, np.random.default_rng(1)))
-
-
-def test_rows_do_not_depend_on_the_rest_of_the_batch() -> None:
-    batch = play(RandomAgent(), RandomAgent(), load_config("geo_patrol"), 10, phases=7)
-    masks, observations = masks_of(batch)[:, 0], batch.observe("tokens")[:, 0]
-    agent = ScriptedAgent()
-    whole = agent.act(observations, masks, np.random.default_rng(3))
-    np.testing.assert_array_equal(whole[:4], agent.act(observations[:4], masks[:4], np.random.default_rng(3)))
-
-
-@pytest.mark.parametrize("board", [(1, 4, 4), (1, 4, 5), (2, 3, 6)], ids=str)
-def test_paths_lead_to_the_target_at_their_price(board: tuple[int, int, int]) -> None:
-    inner, goal, outer = board
-    rules = records(RULES, 1)
-    rules["inner_ring"], rules["outer_ring"] = inner, outer
-    rules["move_cost"][0, 0, 1:] = (5, 5, 10, 10)
-    rules["station_keeping_cost"][0, 0] = 1
-    sectors = 1 << (outer + 1)
-    steps, paths, workspace = np.zeros((sectors, MOVES), np.int64), make_paths(9), np.zeros(sectors, np.int64)
-    write_steps(inner, outer, steps)
-    aim, start_sector = sector_at(goal, 1 << (goal - 1)), sector_at(goal, 0)
-    for turns in range(9):
-        sector, spent, target = start_sector, 0, aim
-        if turns == 0:
-            find_paths(rules[0], 0, target, UNREACHABLE, steps, workspace, paths)
-        promised = paths[turns, PRICE, sector]
-        if promised == UNREACHABLE:
-            continue
-        for left in range(turns, -1, -1):
-            find_paths(rules[0], 0, target, UNREACHABLE, steps, workspace, paths)
-            move = paths[left, MOVE, sector]
-            spent += rules["move_cost"][0, 0, move] + (left > 0)
-            sector = destination(sector, move)
-            if left > 0:
-                sector, target = prograde(sector), prograde(target)
-        assert (sector, spent) == (target, promised)
-        find_paths(rules[0], 0, aim, UNREACHABLE, steps, workspace, paths)
-
-
-def test_known_paths_to_the_other_side_of_geo_patrol() -> None:
-    """An attack takes four turns at least; the cheapest path into the opposite sector takes eight drifts and 28 fuel."""
-    rules = records(RULES, 1)
-    rules["inner_ring"], rules["outer_ring"] = 1, 4
-    rules["move_cost"][0, 0, 1:] = (5, 5, 10, 10)
-    rules["station_keeping_cost"][0, 0] = 1
-    steps, paths, workspace = np.zeros((32, MOVES), np.int64), make_paths(9), np.zeros(32, np.int64)
-    write_steps(1, 4, steps)
-    find_paths(rules[0], 0, 23, 0, steps, workspace, paths)
-    assert paths[:4, PRICE, 15].tolist() == [UNREACHABLE, UNREACHABLE, UNREACHABLE, 23]
-    find_paths(rules[0], 0, 23, UNREACHABLE, steps, workspace, paths)
-    prices = paths[:, PRICE, 15]
-    assert (prices.argmin(), prices.min()) == (8, 28)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("raidr", "there is no agent 'raidr'; did you mean 'raider'?"),
+        ("raider:defenders", "agent 'raider:defenders': 'defenders': parameters are name=value"),
+        ("raider:defender=3", "there is no parameter 'defender'; did you mean 'defenders'? It takes: defenders, path"),
+        ("raider:defenders=3,defenders=4", "defenders is given twice"),
+        ("raider:defenders=11", "agent 'raider:defenders=11': defenders must be at most"),
+        ("raider:defenders=two", "defenders must be an integer, got 'two'"),
+        ("raider:path=slow", "path must be 'quick' or 'cheap', got 'slow'"),
+        ("raider:lead=nan", "lead must be"),
+        ("turtle:defenders=3", "agent 'turtle:defenders=3': 'turtle' takes no parameters"),
+        ("solved:,score", "agent 'solved' needs the file that geo-patrol solve has written: 'solved:FILE'"),
+    ],
+)
+def test_wrong_names_and_parameters(name, message):
+    with pytest.raises(ValueError, match="agent") as raised:
+        make_agent(name)
+    assert message in str(raised.value)

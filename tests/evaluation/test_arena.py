@@ -76,19 +76,22 @@ def test_a_part_of_opponents_and_of_boards_is_held_out():
         assert len({one.name for one in members}) == len(members)
 
 
-def test_every_opponent_is_played_on_every_board(small_arena):
+def test_every_opponent_is_played_on_every_board_and_the_result_is_read_back(small_arena, tmp_path):
     result = play_arena("turtle", processes=1)
     assert [(cell.board, cell.opponent) for cell in result.cells] == [
         (board.name, opponent.name) for board in small_arena.boards for opponent in small_arena.opponents
     ]
     assert {cell.games for cell in result.cells} == {8}
     assert [cell.held_out for cell in result.cells] == 2 * [False, False, True]
+    (tmp_path / "result.json").write_text(json.dumps(result.to_dict()))
+    assert differences(read_result(tmp_path / "result.json"), result) == []
 
 
-def test_the_quick_form_has_fewer_boards_and_games(small_arena):
-    result = play_arena("turtle", quick=True, processes=1)
-    assert {cell.board for cell in result.cells} == {"duel"}
-    assert {cell.games for cell in result.cells} == {4}
+def test_the_quick_form_has_fewer_boards_and_games_and_what_differs_is_told(small_arena):
+    turtle, idle = (play_arena(agent, quick=True, processes=1) for agent in ("turtle", "idle"))
+    assert {cell.board for cell in turtle.cells} == {"duel"}
+    assert {cell.games for cell in turtle.cells} == {4}
+    assert any(line.startswith("one on duel: ") for line in differences(turtle, idle))
 
 
 @pytest.mark.slow
@@ -100,26 +103,14 @@ def test_a_result_repeats_wherever_the_agents_file_is(small_arena, tmp_path):
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "bot.py").write_text(code)
-        results.append(play_arena(f"{tmp_path / folder / 'bot.py'}:Mine", processes=1))
+        results.append(play_arena(f"{tmp_path / folder / 'bot.py'}:Mine", quick=True, processes=1))
     assert results[0].cells == results[1].cells
     assert list(results[0].files.values()) == list(results[1].files.values())
 
 
 def test_scores_are_means_of_cells_and_draws_count_one_half():
-    cells = [
-        CellResult(
-            opponent="a",
-            board="b",
-            held_out=False,
-            games=4,
-            wins=wins,
-            draws=draws,
-            score=score,
-            standard_error=0.1,
-            score_as_alpha=0,
-        )
-        for wins, draws, score in ((4, 0, 1.0), (0, 2, 0.25))
-    ]
+    same = {"opponent": "a", "board": "b", "held_out": False, "games": 4, "standard_error": 0.1, "score_as_alpha": 0}
+    cells = [CellResult(**same, wins=4, draws=0, score=1.0), CellResult(**same, wins=0, draws=2, score=0.25)]
     score = Score.of(cells)
     assert score.score == 0.625
     assert score.high - score.low == pytest.approx(2 * 1.96 * 0.1 / 2**0.5, rel=1e-3)
@@ -130,18 +121,6 @@ def test_a_cell_that_was_won_throughout_is_not_certain(small_arena):
     won = [cell for cell in result.cells if cell.wins == cell.games]
     assert won
     assert all(cell.standard_error > 0 for cell in won)
-
-
-def test_a_result_is_read_back(small_arena, tmp_path):
-    result = play_arena("turtle", processes=1)
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(result.to_dict()))
-    assert differences(read_result(path), result) == []
-
-
-def test_what_differs_is_told(small_arena):
-    turtle, idle = (play_arena(agent, processes=1) for agent in ("turtle", "idle"))
-    assert any(line.startswith("one on duel: ") for line in differences(turtle, idle))
 
 
 @pytest.mark.parametrize(

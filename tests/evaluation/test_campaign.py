@@ -15,6 +15,7 @@ from geo_patrol.evaluation.campaign import GAMES, PLAN, Campaign, ChunkStore, Jo
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.studies import play_sweep
+from tests.support.executors import tables
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
@@ -23,13 +24,11 @@ SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
 AGENTS = ("scripted", "random", "idle")
 
 
-def tables(tournament):
-    return json.dumps(tournament.to_dict())
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tournament():
-    return play_tournament(AGENTS, **SETTINGS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("geo_patrol.evaluation.executors.usable_cores", lambda: 1)
+        return play_tournament(AGENTS, **SETTINGS)
 
 
 def test_every_pairing_is_the_match_of_that_seed(tournament):
@@ -236,16 +235,6 @@ def test_a_plan_without_a_seed_is_damaged(seed, tmp_path):
         play_tournament(["random", "idle"], games=2, folder=tmp_path)
 
 
-def test_agents_with_parameters_are_played():
-    names = ["raider:defenders=2,path=cheap", "search:rollouts=16", "scripted:home_share=0.5"]
-    result = play_tournament(names, games=2, seed=3, overrides={"turn_limit": 2})
-    assert result.agents == tuple(names)
-    assert [match.agents for match in result.matches] == [
-        (names[first], names[second]) for first, second in result.pairings
-    ]
-    assert result.agent_errors == ()
-
-
 def test_illegal_orders_are_reported(monkeypatch):
     from geo_patrol.agents.basic import IdleAgent
 
@@ -304,7 +293,7 @@ def test_an_agent_that_cannot_be_made_is_reported_before_anything_is_played(tmp_
     assert not (tmp_path / "out").exists()
 
 
-def test_reprs_are_short(without_workers):
+def test_reprs_are_short():
     agents, config = ["idle", "random"], {**load_config("case1").to_dict(), "turn_limit": 1}
     tournament = play_tournament(agents, config=config, games=2, seed=1)
     assert repr(tournament) == f"<Tournament of idle, random: {tournament.config.title}, 2 games per pairing, seed 1>"

@@ -1,6 +1,5 @@
 """Executors: matches, tournaments, sweeps and sequential tests are the same on any of them."""
 
-import json
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import count
 
@@ -13,7 +12,7 @@ from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS
 from geo_patrol.evaluation.executors import run_tasks
 from geo_patrol.studies import play_sweep
-from tests.support.executors import InlineExecutor, LastFirstExecutor
+from tests.support.executors import InlineExecutor, LastFirstExecutor, tables
 
 SETTINGS = {"config": "case4", "overrides": {"turn_limit": 2}, "games": 4 * CHUNK_PAIRS + 4, "seed": 5}
 AGENTS = ("random", "idle", "turtle")
@@ -31,10 +30,6 @@ class FailingExecutor(InlineExecutor):
             raise BrokenExecutor
         self._tasks -= 1
         return super().submit(fn, *args, **kwargs)
-
-
-def tables(result):
-    return json.dumps(result.to_dict())
 
 
 @pytest.fixture(scope="module")
@@ -138,22 +133,6 @@ def test_tasks_are_taken_as_they_are_needed():
     finished.close()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"processes": 2}, "processes = 2: an executor has its own number of workers, leave it out"),
-        ({"move_time": 0}, "move time must be seconds for a decision, more than 0 and at most 86400, got 0"),
-    ],
-)
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        play_tournament(AGENTS, **SETTINGS, **arguments, executor=InlineExecutor())
-
-
-def test_an_executor_needs_names(without_workers):
-    from geo_patrol.agents import make_agent
-
-    with pytest.raises(
-        ValueError, match=r"agents must be names where worker processes or an executor make them, got <.*RandomAgent"
-    ):
-        play_match("idle", make_agent("random"), executor=InlineExecutor())
+def test_an_executor_has_a_number_of_workers():
+    with pytest.raises(ValueError, match="processes = 2: an executor has its own number of workers, leave it out"):
+        play_tournament(AGENTS, **SETTINGS, processes=2, executor=InlineExecutor())

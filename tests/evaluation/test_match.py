@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, t
 
-from geo_patrol import ConfigError, Game, GeoPatrolError, load_config, make_agent
+from geo_patrol import ConfigError, Game, GeoPatrolError, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.base.errors import AgentError
-from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS, PROGRADE
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch, agent_generator, game_seed
+from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, agent_generator, game_seed
 from geo_patrol.evaluation.match import play_match
-from geo_patrol.evaluation.results import DRAW, FIRST, GAME_RESULT, REASONS, SECOND, MatchResult
+from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
 from geo_patrol.game.game import replay_orders
 from geo_patrol.game.notation import read_reasons
@@ -68,7 +68,7 @@ def test_same_seed_same_match():
     assert (play_match("scripted", "random", games=40, seed=8).scores != one.scores).any()
 
 
-@pytest.mark.parametrize("seed", [0, 2**63, 2**64 + 5, 2**200])
+@pytest.mark.parametrize("seed", [0, 2**200])
 def test_every_whole_number_is_a_seed(seed):
     result = play_match("random", "idle", games=2, seed=seed)
     assert result.seed == seed
@@ -89,12 +89,12 @@ def test_pairs_have_one_seed_and_swap_the_sides():
     assert all(0 <= seed < 2**53 for seed in result.seeds.tolist())
 
 
-@pytest.mark.parametrize(("first", "second"), [("scripted", "random"), ("idle", "scripted"), ("random", "idle")])
+@pytest.mark.parametrize(("first", "second"), [("scripted", "random"), ("random", "idle")])
 def test_swapping_the_agents_swaps_the_games_of_each_pair(first, second):
     config = "case3"  # its sides differ
-    one = play_match(first, second, config=config, games=60, seed=11)
-    other = play_match(second, first, config=config, games=60, seed=11)
-    mirror = np.arange(60) ^ 1
+    one = play_match(first, second, config=config, games=20, seed=11)
+    other = play_match(second, first, config=config, games=20, seed=11)
+    mirror = np.arange(20) ^ 1
     np.testing.assert_array_equal(one.scores, other.scores[mirror][:, ::-1])
     np.testing.assert_array_equal(one.reasons, other.reasons[mirror])
     np.testing.assert_array_equal(one.turns, other.turns[mirror])
@@ -103,14 +103,16 @@ def test_swapping_the_agents_swaps_the_games_of_each_pair(first, second):
     assert (as_alpha.wins, as_alpha.draws, as_alpha.losses) == (as_bravo.losses, as_bravo.draws, as_bravo.wins)
 
 
-def test_a_mirror_match_of_random_agents_is_even_and_its_pairs_differ():
-    result = play_match("random", "random", games=1000, seed=5)
-    summary = result.summary()
+def test_games_of_an_agent_against_itself_are_even_and_have_seeds_of_their_own():
+    result = play_match("random", "random", games=600, seed=3)
     assert result.agents == ("random", "random (2)")
-
-    low, high = wilson_interval(summary.total.wins, summary.total.wins + summary.total.losses, 0.9999).interval
-    assert low < 0.5 < high
+    assert result.seeds[::2].tolist() == [game_seed(3, pair) for pair in range(300)]
+    assert len(set(result.seeds.tolist())) == 600
     assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
+    total = result.summary().total
+    assert total.won == wilson_interval(total.wins, 600)
+    low, high = wilson_interval(total.wins, total.wins + total.losses, 0.9999).interval
+    assert low < 0.5 < high
 
 
 def test_an_agent_that_is_called_like_a_second_one_is_no_self_play():
@@ -120,12 +122,6 @@ def test_an_agent_that_is_called_like_a_second_one_is_no_self_play():
     result = play_match("random", other, config="duel", games=4, seed=3)
     assert result.agents == ("random", "random (2)")
     assert result.seeds.tolist() == [game_seed(3, pair) for pair in range(2) for _ in range(2)]
-
-
-def test_a_deterministic_mirror_match_is_the_same_from_both_sides():
-    result = play_match("idle", "idle", games=4, seed=5)
-    assert set(result.winner.tolist()) == {DRAW}
-    assert set(result.turns.tolist()) == {result.turns[0]}
 
 
 def test_a_chunk_does_not_depend_on_the_chunks_around_it():
@@ -165,8 +161,12 @@ def test_games_are_those_that_a_single_game_plays():
         assert (game.turn, game.reasons) == (result.turns[index], read_reasons(int(result.reasons[index])))
 
 
-def test_replay_is_the_first_game():
-    result = play_match("scripted", "random", config="case2", games=6, seed=2)
+SAMPLED = {"both.patrols.fuel": {"low": 20, "high": 40}, "both.patrols.count": {"choices": [2, 4]}}
+
+
+@pytest.mark.parametrize(("config", "overrides"), [("case2", {}), ("od2d", SAMPLED), ("case5", SAMPLED)])
+def test_replay_is_the_first_game(config, overrides):
+    result = play_match("scripted", "random", config=config, overrides=overrides, games=6, seed=2)
     phases = list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
     end = phases[-1].after
     assert end.is_over
@@ -174,7 +174,7 @@ def test_replay_is_the_first_game():
     assert end.turn == result.turns[0] == phases[-1].turn
     assert end.reasons == read_reasons(int(result.reasons[0]))
     assert {None: DRAW, "alpha": FIRST, "bravo": SECOND}[end.winner] == result.winner[0]
-    by_hand = Game("case2", seed=int(result.seeds[0]))
+    by_hand = Game(config, seed=int(result.seeds[0]), overrides=overrides)
     for phase in phases:
         assert by_hand.step(*phase.orders).outcomes == phase.outcomes
         assert by_hand == phase.after
@@ -212,17 +212,18 @@ def test_agents_receive_the_arguments_of_the_protocol():
 
 
 def test_arrays_that_an_agent_received_do_not_change():
-    agent = Scribe()
     received = []
-    inner = agent.act
-    agent.act = lambda seen, masks, generator: (
-        received.append((seen.copy(), masks.copy())),
-        inner(seen, masks, generator),
-    )[1]
+
+    class Copies(Scribe):
+        def act(self, observations, action_masks, generator):
+            received.append((observations.copy(), action_masks.copy()))
+            return super().act(observations, action_masks, generator)
+
+    agent = Copies()
     play_match(agent, "idle", games=2, seed=1)
-    for (seen, masks), (seen_then, masks_then) in zip(agent.calls, received, strict=True):
-        np.testing.assert_array_equal(seen, seen_then)
-        np.testing.assert_array_equal(masks, masks_then)
+    for arrays, arrays_then in zip(agent.calls, received, strict=True):
+        for array, then in zip(arrays, arrays_then, strict=True):
+            np.testing.assert_array_equal(array, then)
 
 
 def test_the_encoding_of_one_agent_does_not_change_the_game():
@@ -238,17 +239,12 @@ def test_illegal_orders_are_counted_by_agent():
     assert result.summary().total.illegal_orders == (2 * in_movement.sum(), 0)
 
 
-@pytest.mark.parametrize("code", [-1, -(2**62), 2**62, ORDERS])
+@pytest.mark.parametrize(
+    "code", [*map(np.int64, (-1, -(2**62), 2**62, ORDERS)), np.uint64(2**64 - 1), np.uint8(ORDERS)], ids=repr
+)
 def test_orders_that_do_not_exist_are_illegal(code):
     result = play_match("idle", Stubborn(lambda n: np.full((n, 11), code)), games=2, seed=1)
     assert (result.illegal_orders[:, SECOND] == 22 * result.turns).all()
-
-
-def test_unsigned_orders_are_orders():
-    agent = Stubborn(lambda n: np.full((n, 11), 2**64 - 1, np.uint64))
-    assert (play_match(agent, "idle", games=2, seed=1).illegal_orders[:, FIRST] > 0).all()
-    agent = Stubborn(lambda n: np.full((n, 11), PROGRADE, np.uint8))
-    assert (play_match(agent, "idle", games=2, seed=1).illegal_orders[:, FIRST] > 0).all()  # in the engagement phase
 
 
 @pytest.mark.parametrize(
@@ -259,7 +255,6 @@ def test_unsigned_orders_are_orders():
         (lambda n: np.zeros((n + 1, 11), np.int64), r"got \(3, 11\)"),
         (lambda n: np.zeros((n, 11)), "integers, got float64"),
         (lambda n: np.zeros((n, 11), np.bool_), "got bool"),
-        (lambda n: np.full((n, 11), None), "got object"),
         (lambda n: [[0] * 11] * n, "a NumPy array, got list"),
         (None, "NoneType"),
     ],
@@ -276,18 +271,10 @@ def test_an_agent_that_raises_is_named():
         def act(self, *_):
             raise KeyError("lost")
 
-    class Absent(IdleAgent):
-        name = "absent"
-
-        def reset(self, *_):
-            raise RuntimeError("not at home")
-
     with pytest.raises(AgentError, match="agent 'broken': act raised KeyError: 'lost'") as caught:
         play_match("idle", Broken(), games=2)
     assert isinstance(caught.value.__cause__, KeyError)
     assert isinstance(caught.value, GeoPatrolError)
-    with pytest.raises(AgentError, match="agent 'absent': reset raised RuntimeError: not at home"):
-        play_match(Absent(), "idle", games=2)
 
 
 def test_interrupting_an_agent_interrupts_the_match():
@@ -299,7 +286,7 @@ def test_interrupting_an_agent_interrupts_the_match():
         play_match("idle", Interrupted(), games=2)
 
 
-@pytest.mark.parametrize("games", [1, 7, 0, -2, 2.0, "4", None, True])
+@pytest.mark.parametrize("games", [7, 0, -2, 2.0, "4", True])
 def test_invalid_numbers_of_games(games):
     with pytest.raises(ValueError, match=r"games must be an even number of at least 2, got .*"):
         play_match("idle", "idle", games=games)
@@ -362,30 +349,10 @@ def test_summary_agrees_with_the_games():
         assert ending.second == sum(side == ("bravo", "alpha")[first] for side, first in sides)
 
 
-def result_of(reasons, winner):
-    games = np.zeros(len(reasons), GAME_RESULT)
-    games["first_side"] = np.arange(len(reasons)) % 2
-    games["reasons"], games["winner"] = reasons, winner
-    return MatchResult(("a", "b"), load_config("geo_patrol"), 1, games, np.zeros((0, 2, 11), np.int64))
-
-
-def test_endings_are_counted_for_agents_not_sides():
-    alpha_lost, bravo_lost, limit = 1, 2, 256
-    endings = (
-        result_of([alpha_lost, alpha_lost, alpha_lost | bravo_lost, limit], [1, 0, -1, -1]).summary().total.endings
-    )
-    assert (endings["hva_destroyed"].first, endings["hva_destroyed"].second, endings["hva_destroyed"].games) == (
-        2,
-        2,
-        3,
-    )
-    assert (endings["turn_limit"].first, endings["turn_limit"].second, endings["turn_limit"].games) == (0, 0, 1)
-
-
 def test_a_match_of_zero_seconds_has_a_speed():
-    result = result_of([256, 256], [-1, -1])
+    result = play_match("idle", "idle", games=2, seed=1, overrides={"turn_limit": 1})
     assert np.isfinite(replace(result, seconds=0.0).summary().games_per_second)
-    assert result.summary().games_per_second is None  # within a tournament
+    assert replace(result, seconds=None).summary().games_per_second is None  # within a tournament
 
 
 @pytest.mark.parametrize("trials", [1, 2, 10, 500, 12345])
@@ -396,21 +363,13 @@ def test_wilson_interval_is_that_of_scipy(trials):
             found = wilson_interval(successes, trials, confidence)
             assert found.value == successes / trials
             assert found.interval == pytest.approx(tuple(expected), abs=1e-12)
+    assert wilson_interval(0, 0).interval == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("arguments", [(-1, 2), (3, 2), (1, 2, 0.0), (1, 2, 1.0)])
 def test_wilson_interval_of_invalid_counts(arguments):
     with pytest.raises(ValueError, match="0 <= successes <= trials and 0 < confidence < 1 must hold"):
         wilson_interval(*arguments)
-
-
-def test_games_of_an_agent_against_itself_have_seeds_of_their_own():
-    result = play_match("random", "random", games=600, seed=3)
-    assert result.seeds[::2].tolist() == [game_seed(3, pair) for pair in range(300)]
-    assert len(set(result.seeds.tolist())) == 600
-    assert (result.scores[::2] != result.scores[1::2, ::-1]).any(axis=1).mean() > 0.9
-    summary = result.summary()
-    assert summary.total.won == wilson_interval(summary.total.wins, 600)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.99])
@@ -455,32 +414,10 @@ def test_clustered_interval_covers_in_95_percent_of_matches(p, correlation):
     assert 0.93 <= covered / 2000 <= 0.975
 
 
-def test_wilson_interval_ends():
-    assert wilson_interval(0, 0).interval == (0.0, 1.0)
-    assert wilson_interval(0, 9).low == 0.0
-    assert wilson_interval(9, 9).high == 1.0
-
-
-def test_sampled_rules_and_other_boards_can_be_played():
-    overrides = {"both.patrols.fuel": {"low": 20, "high": 40}, "both.patrols.count": {"choices": [2, 4]}}
-    for config in ("od2d", "case5"):
-        result = play_match("scripted", "random", config=config, overrides=overrides, games=20, seed=1)
-        phases = list(replay_orders(result.config, int(result.seeds[0]), result.first_game))
-        scores = phases[-1].after.scores
-        assert [scores["alpha"], scores["bravo"]] == result.scores[0].tolist()
-
-
 def test_collisions_with_absent_enemies_are_illegal_not_fatal():
     agent = Stubborn(lambda n: np.full((n, 11), COLLIDE + 10))
     result = play_match(agent, "random", config="case4", games=4, seed=1)
     assert (result.illegal_orders[:, FIRST] > 0).all()
-
-
-def test_chunks_cover_all_pairs():
-    chunks = PlannedMatch(("idle", "random"), load_config("geo_patrol"), seed=1).chunks(2 * CHUNK_PAIRS + 1)
-    assert [chunk.num_pairs for chunk in chunks] == [CHUNK_PAIRS, CHUNK_PAIRS, 1]
-    seeds = play_match("idle", "random", overrides={"turn_limit": 1}, games=600, seed=1).seeds
-    assert seeds[::2].tolist() == seeds[1::2].tolist() == [game_seed(1, pair) for pair in range(300)]
 
 
 def test_the_repr_is_short():

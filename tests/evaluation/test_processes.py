@@ -1,6 +1,5 @@
 """Many processes: tables do not depend on their number, on killed processes, or on the state of agents."""
 
-import json
 import multiprocessing
 import os
 import signal
@@ -23,8 +22,8 @@ from geo_patrol.evaluation.executors import (
     _worker_environment,
     play_in_worker,
     run_tasks,
-    usable_cores,
 )
+from tests.support.executors import tables
 
 OWN = Path(__file__).parents[1] / "support" / "own_agents.py"
 SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
@@ -34,23 +33,14 @@ PATIENCE = 300  # seconds: only a fault takes as long
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no process groups, no SIGKILL")
 
 
-def tables(tournament):
-    return json.dumps(tournament.to_dict())
-
-
 @pytest.fixture(scope="module")
 def tournament():
     return play_tournament(AGENTS, **SETTINGS, processes=2)
 
 
 @pytest.mark.slow
-def test_the_number_of_processes_does_not_matter(tournament):
-    assert tables(play_tournament(AGENTS, **SETTINGS, processes=1)) == tables(tournament)
+def test_the_number_of_processes_does_not_matter(tournament, without_workers):
     assert multiprocessing.active_children() == []
-
-
-@pytest.mark.slow
-def test_playing_in_the_calling_process_changes_nothing(tournament, without_workers):
     assert tables(play_tournament(AGENTS, **SETTINGS)) == tables(tournament)
 
 
@@ -173,7 +163,3 @@ def test_a_process_that_is_reused_has_the_move_time_of_its_match(monkeypatch):
         failures.append(bool(play_chunk(agents.pair(chunk), chunk, "forfeit").result.failures))
     agents.close()
     assert failures == [False, True, False]
-
-
-def test_cores():
-    assert 1 <= usable_cores() <= os.cpu_count()

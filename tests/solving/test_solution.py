@@ -210,15 +210,13 @@ def test_the_agent_receives_at_least_the_value(config, duel, reward):
 
 
 def test_the_agent_refuses_other_games_and_positions(duel):
-    agent, mask, generator = SolvedAgent(duel), np.ones((1, 11, 28), np.int8), np.random.default_rng(0)
+    agent = SolvedAgent(duel)
     with pytest.raises(AgentError, match="knows 'Duel' alone"):
         agent.strategy(Game("duel"), 0)
     game = Game(duel.config).save()
     game["position"]["fuel"][0][0] = 7
     with pytest.raises(SolvingError, match="cannot be reached"):
         agent.strategy(Game.restore(game), 0)
-    with pytest.raises(AgentError, match="plans from games"):
-        agent.act(np.zeros((1, 5), np.int16), mask, generator)
     with pytest.raises(ValueError, match="reward must be 'score' or 'outcome', got 'wins'"):
         SolvedAgent(duel, "wins")
 

@@ -46,14 +46,18 @@ def logistic(x):
     return 1 / (1 + math.exp(x))
 
 
-def ask(question, chances, agents=("scripted",), **settings):
+COUNT = "bravo.patrols.count"
+
+
+def ask(question, chances, agents=("scripted",), *, key=COUNT, versions=None, **settings):
+    """Return the answers of a question about made-up games, and the games."""
     plan = load_plan({"title": "t", "config": "case2", "agents": list(agents), "question": [question], **settings})
-    source = MadeUpGames("bravo.patrols.count", chances)
-    (answered,) = answer_questions(plan, source)
+    source = MadeUpGames(key, chances)
+    (answered,) = answer_questions(plan, source, *([versions] if versions else []))
     return answered, source
 
 
-THRESHOLD = {"kind": "threshold", "factor": {"bravo.patrols.count": "1..8"}, "rate": 0.8}
+THRESHOLD = {"kind": "threshold", "factor": {COUNT: "1..8"}, "rate": 0.8}
 
 
 def test_a_threshold_is_found_where_the_rate_is_reached():
@@ -125,15 +129,14 @@ def test_the_last_or_first_value_of_a_rate_that_turns(find, answer, sentence):
 
 def test_a_long_axis_is_scanned():
     question = {**THRESHOLD, "factor": {"turn_limit": "1..200"}, "rate": 0.5}
-    plan = load_plan({"title": "t", "config": "case2", "agents": ["scripted"], "question": [question]})
-    source = MadeUpGames("turn_limit", lambda turns, _: 0.9 if turns < 20 or 100 < turns < 150 else 0.2)
-    ((found,),) = (each.answers for each in answer_questions(plan, source))
+    answered, _ = ask(question, lambda turns, _: 0.9 if turns < 20 or 100 < turns < 150 else 0.2, key="turn_limit")
+    (found,) = answered.answers
     assert 130 < float(found.answer) <= 150
     assert "At some smaller values the rate is lower" in found.text
 
 
 def test_a_fair_value_is_checked_by_new_games():
-    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "check": 1000}
+    question = {"kind": "fair", "factor": {COUNT: "1..8"}, "check": 1000}
     answered, source = ask(question, lambda count, _: logistic(0.8 * (count - 5.2)))
     found, check = answered.answers
     assert found.answer == "5"
@@ -142,9 +145,9 @@ def test_a_fair_value_is_checked_by_new_games():
     assert source.played[5, ("scripted", "scripted"), 2] == 1000
 
 
-@pytest.mark.parametrize("middle", [4.1, 4.4, 4.6, 4.9])
+@pytest.mark.parametrize("middle", [4.1, 4.6])
 def test_the_interval_of_a_fair_value_has_the_values_closest_to_its_ends(middle):
-    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 4000, "check": 0}
+    question = {"kind": "fair", "factor": {COUNT: "1..8"}, "games": 4000, "check": 0}
     answered, _ = ask(question, lambda count, _: 0.5 - 0.03 * (count - middle))
     (found,) = answered.answers
     assert found.interval[1] - found.interval[0] > 1
@@ -152,21 +155,19 @@ def test_the_interval_of_a_fair_value_has_the_values_closest_to_its_ends(middle)
 
 
 def test_the_interval_of_a_fair_value_ends_with_the_values_that_were_looked_at():
-    question = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 2000, "check": 0}
+    question = {"kind": "fair", "factor": {COUNT: "1..8"}, "games": 2000, "check": 0}
     answered, _ = ask(question, lambda *_: 0.5)
     (found,) = answered.answers
     assert found.interval == (-math.inf, math.inf)
     assert found.answer_interval == ("1", "8")
 
 
-FAIR = {"kind": "fair", "factor": {"bravo.patrols.count": "1..8"}, "games": 4000, "check": 1000}
+FAIR = {"kind": "fair", "factor": {COUNT: "1..8"}, "games": 4000, "check": 1000}
 
 
 def test_a_factor_without_an_effect_cannot_balance_the_game():
     answered, _ = ask(FAIR, lambda *_: 0.51)
     found, check = answered.answers
-    assert "the games do not tell which number of bravo's Patrols is fairest" in found.text
-    assert "from 1 to 8 alpha's share, a draw counting half, is" in found.text
     assert "no two of these values can be told apart" in found.text
     assert "no effect of the number of bravo's Patrols there: it cannot balance the scenario" in found.text
     assert found.answer_interval == ("1", "8")
@@ -177,13 +178,12 @@ def test_no_value_is_fair():
     answered, _ = ask(FAIR, lambda count, _: 0.3 - 0.01 * (count or 8))
     found, check = answered.answers
     assert "no value from 1 to 8 is fair, so the number of bravo's Patrols cannot balance the scenario" in found.text
-    assert "makes the scenario fairest" not in found.text
     assert (found.answer, found.estimate, found.interval, found.answer_interval) == ("none", None, None, None)
     assert "less than one half, so this value is not quite fair" in check.text
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("chance", [0.0, 0.5])
 def test_a_check_of_few_games(count, chance):
     question = {**FAIR, "check": count}
     answered, _ = ask(question, lambda *_: chance, [["scripted", "random"]])
@@ -195,11 +195,10 @@ def test_a_check_of_few_games(count, chance):
 
 
 def test_a_place_has_the_digits_that_the_games_support():
-    factor = {"alpha.odds.shoot.0": {"low": 0.2, "high": 1.0}}
-    question = {"kind": "fair", "factor": factor, "games": 4000, "check": 2}
-    plan = load_plan({"title": "t", "config": "king_of_the_hill", "agents": ["scripted"], "question": [question]})
-    source = MadeUpGames("alpha.odds.shoot.0", lambda odds, _: 0.1 + 0.7 * odds)
-    ((found, check),) = (each.answers for each in answer_questions(plan, source))
+    key = "alpha.odds.shoot.0"
+    question = {"kind": "fair", "factor": {key: {"low": 0.2, "high": 1.0}}, "games": 4000, "check": 2}
+    answered, source = ask(question, lambda odds, _: 0.1 + 0.7 * odds, key=key, config="king_of_the_hill")
+    found, check = answered.answers
     width = found.interval[1] - found.interval[0]
     assert 0.01 < width < 0.2
     assert len(found.answer) <= len("0.57")
@@ -226,9 +225,8 @@ def test_nothing_is_interpolated_where_another_network_takes_over(kind):
     question = {**(THRESHOLD if kind == "threshold" else FAIR), "games": 20_000}
     if kind == "threshold":
         question["rate"] = 0.5
-    plan = load_plan({"title": "t", "config": "case2", "agents": ["policy"], "question": [question]})
-    source = MadeUpGames("bravo.patrols.count", lambda count, _: 0.7 if count < 5 else 0.3)
-    found = answer_questions(plan, source, Versions())[0].answers[0]
+    answered, _ = ask(question, lambda count, _: 0.7 if count < 5 else 0.3, ["policy"], versions=Versions())
+    found = answered.answers[0]
     assert found.answer == "4"
     assert "both sides would win half at" not in found.text
     assert "the rate is 50% at" not in found.text
@@ -272,7 +270,7 @@ def test_effects_that_differ_by_chance_are_said_to():
 
 
 def test_a_change_that_changes_nothing():
-    question = {"kind": "worth", "of": {"bravo.patrols.count": "-1"}, "games": 400}
+    question = {"kind": "worth", "of": {COUNT: "-1"}, "games": 400}
     answered, _ = ask(question, lambda *_: 0.5)
     text = answered.answers[0].text
     assert "alpha wins as often (95% interval" in text
@@ -288,7 +286,7 @@ def test_differences_that_are_none_are_found_as_rarely_as_is_said():
 
 
 def test_worth_is_the_difference_between_games_that_share_seeds():
-    question = {"kind": "worth", "of": {"bravo.patrols.count": "-1"}, "games": 400}
+    question = {"kind": "worth", "of": {COUNT: "-1"}, "games": 400}
     answered, source = ask(question, lambda count, _: 0.5 if count is None else 0.6)
     (answer,) = answered.answers
     assert answer.estimate == pytest.approx(0.1, abs=0.04)
@@ -398,21 +396,17 @@ def test_no_factor_matters_where_nothing_changes(kind, others):
 
 def test_effects_are_over_the_whole_range_that_was_played():
     pytest.importorskip("SALib")
-    key = "bravo.patrols.count"
-    factors = {key: [4, 10], "turn_limit": {"low": 10, "high": 20}}
-    plan = load_plan(
-        {"title": "t", "config": "case2", "agents": ["policy"], "factors": factors, "design": "morris", "samples": 20,
-         "games": 2000, "question": [{"kind": "ranking"}]}
-    )  # fmt: skip
-    (answered,) = answer_questions(plan, MadeUpGames(key, lambda count, _: 0.9 if count == 4 else 0.3))
+    factors = {COUNT: [4, 10], "turn_limit": {"low": 10, "high": 20}}
+    design = {"factors": factors, "design": "morris", "samples": 20, "games": 2000}
+    answered, source = ask({"kind": "ranking"}, lambda count, _: 0.9 if count == 4 else 0.3, ["policy"], **design)
     first = answered.answers[0]
-    assert first.subject == key
+    assert first.subject == COUNT
     assert first.estimate == pytest.approx(0.6, abs=0.02)
     assert "mean absolute effect over the whole range" in first.text
-    assert {cell.values[0] for cell in plan.cells} == {4, 10}
+    assert {count for count, *_ in source.played} == {4, 10}
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7, 11])
+@pytest.mark.parametrize("count", [2, 3, 4, 7])
 def test_both_steps_of_a_trajectory_are_as_long_as_is_said(count):
     config = load_config("case2")
     for factor in (
@@ -431,15 +425,10 @@ def test_ranks_that_cannot_be_told_apart():
 
 def test_rankings_of_every_pair():
     pytest.importorskip("SALib")
-    factors = {"bravo.patrols.count": "1..8", "turn_limit": {"low": 10, "high": 20}}
+    factors = {COUNT: "1..8", "turn_limit": {"low": 10, "high": 20}}
+    design = {"factors": factors, "design": "morris", "samples": 8, "games": 100}
     answered, _ = ask(
-        {"kind": "ranking"},
-        lambda count, _: logistic(0.5 * (count - 4)),
-        ["scripted", "policy"],
-        factors=factors,
-        design="morris",
-        samples=8,
-        games=100,
+        {"kind": "ranking"}, lambda count, _: logistic(0.5 * (count - 4)), ["scripted", "policy"], **design
     )
     assert answered.summary == (
         "With both pairs of agents, what matters most is the same: the number of bravo's Patrols.",

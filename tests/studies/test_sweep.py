@@ -1,12 +1,9 @@
 """Sweeps, the short form of studies: every cell is a match of its own configuration, and variations are validated."""
 
-import json
-
 import numpy as np
 import pytest
 
 from geo_patrol import ConfigError, load_config, play_match
-from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.results import DRAW
 from geo_patrol.studies import play_sweep
 from geo_patrol.studies.factors import parse_factors
@@ -60,21 +57,6 @@ def test_an_agent_against_itself_shows_the_sides():
         np.testing.assert_array_equal(sweep.games[number, 0]["winner"] == DRAW, match.winner == DRAW)
 
 
-def test_a_sweep_can_be_resumed(tmp_path):
-    arguments = {"config": "case1", "games": 4, "seed": 1, "processes": 1}
-    vary = ["bravo.patrols.ammo=0..2"]
-    whole = play_sweep("random", "idle", vary, **arguments, folder=tmp_path)
-    lines = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
-    (tmp_path / GAMES).write_bytes(lines[1])
-    again = play_sweep(
-        "random", "idle", vary, **{**arguments, "seed": None}, folder=tmp_path
-    )  # takes that of the folder
-    assert again.to_dict() == whole.to_dict()
-    written = (tmp_path / GAMES).read_bytes().splitlines(keepends=True)
-    assert written[0] == lines[1]  # not written again
-    assert sorted(json.loads(line)["chunk"] for line in written) == sorted(json.loads(line)["chunk"] for line in lines)
-
-
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -83,17 +65,12 @@ def test_a_sweep_can_be_resumed(tmp_path):
         ("a=0..1..0.25", (0.0, 0.25, 0.5, 0.75, 1.0)),
         ("a=-2..0,5", ("-2", "-1", "+0", 5)),
         ("a=+10%,-1", ("+10%", "-1")),
-        ("a=+0..+20..10", ("+0", "+10", "+20")),
-        ("a=0..+20..10", ("+0", "+10", "+20")),
-        ("a=-10%..+10%..10%", ("-10%", "+0%", "+10%")),
         ("a=-10% .. +10% .. 10", ("-10%", "+0%", "+10%")),
         ("a=-0.5..+0.5..0.5", ("-0.5", "+0.0", "+0.5")),
-        ("a=-3..-1", ("-3", "-2", "-1")),
         ("rules=book,code", ("book", "code")),
         ("a=[[0, 2]],[[-1, 1], [1, 1]]", ([[0, 2]], [[-1, 1], [1, 1]])),
         ('title="a, b",c', ("a, b", "c")),
         ("a={ low = 1, high = 2 },3", ({"low": 1, "high": 2}, 3)),
-        ("a=0.5", (0.5,)),
     ],
 )
 def test_parsing_variations(text, values):
@@ -128,23 +105,17 @@ def test_a_relative_range_of_whole_numbers_has_whole_numbers():
     [
         ([], "nothing is varied: vary must have"),
         (["a"], "vary must be key=values, such as"),
-        (["=1"], "must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"),
         (["a="], "must be key=values, such as bravo.patrols.ammo=0..4 or alpha.patrols.fuel=60,80"),
         (["a=1,,2"], "a value is missing between commas"),
-        (["a=4..0"], "4..0: the smaller end comes first, and a step is above 0"),
         (["a=0..4..-1"], "vary 'a=0..4..-1': 0..4..-1: the smaller end comes first, and a step is above 0"),
         (["a=0..99999"], "are 100,000 values; 10,000 are allowed"),
-        (["a=+5..-5"], r"\+5..-5: the smaller end comes first"),
         (["a=-10..+10%"], "-10..\\+10%: both ends must be percentages, or neither"),
-        (["a=-10..+10..5%"], "both ends must be percentages, or neither"),
         (["a=0%..20%"], "percentages are relative and must have a sign, as in -10%..\\+10%"),
         (["a=+1e1,+2"], "a value that begins with a sign must be relative, such as \\+20, -1 or \\+10%, got '\\+1e1'"),
         (["a=1,1"], "1 is there twice"),
         (["a=1", "a=2"], "vary a: it is there twice"),
         (["a=1..200", "b=1..200"], "the design has 40,000 points; 10,000 are allowed"),
         (["bravo.patrols.amo=0..4"], r"bravo\.patrols\.amo = 0: there is no such key; did you mean ammo"),
-        (["bravo.odds.shoot.0=0..2"], r"bravo\.odds\.shoot\.0 must be a number from 0 to 1, got 2"),
-        (["turn_limit=many"], "turn_limit must be an integer"),
     ],
 )
 def test_wrong_variations(vary, message, tmp_path):

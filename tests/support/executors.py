@@ -1,7 +1,13 @@
 """Executors for tests."""
 
+import json
 import threading
 from concurrent.futures import Executor, Future
+
+
+def tables(result):
+    """Return all tables of a tournament, a test or a study as text, to compare those of several executors."""
+    return json.dumps(result.to_dict(), allow_nan=False)
 
 
 class InlineExecutor(Executor):

@@ -72,11 +72,6 @@ class Leaves(RandomAgent):
         sys.exit(3)
 
 
-class Exits(RandomAgent):
-    def act(self, *_):
-        os._exit(4)
-
-
 class Stalls(RandomAgent):
     def reset(self, new_games):
         time.sleep(3600)
@@ -116,13 +111,6 @@ class Special(np.ndarray):
 class Disguises(RandomAgent):
     def act(self, observations, action_masks, generator):
         return super().act(observations, action_masks, generator).view(Special)
-
-
-class Illegal(RandomAgent):
-    """Guards with everything, always."""
-
-    def act(self, observations, action_masks, generator):
-        return np.full(action_masks.shape[:2], 27)
 
 
 class NeverMade(RandomAgent):
