@@ -32,11 +32,16 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=10)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--processes", type=int)
+    parser.add_argument("--self-play", action="store_true")
+    parser.add_argument("--floor", type=float)
     options, others = parser.parse_known_args()
     settings = (
         "--policies, names or files to begin with (base); --size, policies in the end (10); --games of a match (1000)"
     )
-    config = parse_settings(f"{__doc__}\noptions of the population: {settings}; --processes for matches.", others)
+    more = (
+        "--processes for matches; --self-play for Self-Play PSRO; --floor, what part of its opponents is uniform (0.05)"
+    )
+    config = parse_settings(f"{__doc__}\noptions of the population: {settings}; {more}.", others)
     train_population(config, **vars(options))
 
 

@@ -21,6 +21,8 @@ EXPLOITABILITY = "exploitability"
 """The column of a curve with the exact exploitability, on configurations that are solved."""
 AVERAGE_EXPLOITABILITY = "exploitability of averaged weights"
 """The same for the policy with averaged weights, of methods that have it."""
+SELF_PLAY_EXPLOITABILITY = "exploitability of the last self-play policy"
+"""The same for one member of a population, of methods that have it."""
 SOLVED = {"duel"}
 """Configurations small enough for exact best responses."""
 SETTINGS: Mapping[str, dict[str, Any]] = {
@@ -34,7 +36,8 @@ EXACT_INTERVAL = 2
 """Every so many evaluations of a run the exact exploitability is computed, which takes longer than the training."""
 PSRO_SIZE = 8
 """Policies of a population, which divide the budget equally."""
-
+SP_PSRO_SIZE = 9
+"""The same with self-play: the first policy, and two in each of four rounds."""
 PSRO_GAMES = 400
 """Games of each match between members of a population."""
 
@@ -150,29 +153,36 @@ def train_population_of_policies(job: Job, folder: Path) -> Trained:
 
     Its exploitability is an upper bound: that by responses that know which policy was drawn for a game.
     """
-    from geo_patrol.training import TrainingConfig, train
-    from geo_patrol.training.population import MIXTURE, train_population
+    from geo_patrol.training import train
+    from geo_patrol.training.config import configure
+    from geo_patrol.training.population import MIXTURE, SELF_PLAY, train_population
 
-    settings = _settings(job, PSRO_SIZE) | {"num_evaluations": 1}
-    first = TrainingConfig(out=folder / "first", **settings)
-    last = train(first)[-1]
-    minutes, steps = last.minutes, float(last.steps)
-    responses, begin = TrainingConfig(out=folder, **settings), [str(first.out / "policy.safetensors")]
+    self_play = job.method == "sp-psro"
+    final_size = SP_PSRO_SIZE if self_play else PSRO_SIZE
+    settings = _settings(job, final_size) | {"num_evaluations": 1}
+    first = configure("mmd" if self_play else "league", out=folder / "first", **settings)
+    train(first)
+    responses, begin = configure(out=folder, **settings), [str(first.out / "policy.safetensors")]
     curve: Curve = []
-    for size in range(1, PSRO_SIZE + 1):
+    for size in range(1, final_size + 1):
         saved = folder / f"mixture{size}.json"
         if not saved.exists():  # an interrupted run continues
-            meta_game = train_population(responses, begin, size=size, games=PSRO_GAMES, processes=1)
-            saved.write_text(json.dumps(meta_game.mixture), encoding="utf-8")
-        mixture = json.loads(saved.read_text(encoding="utf-8"))
-        if size > 1:
-            trained = _last_row(folder / "responses" / f"{size - 1:03d}" / "curve.csv")
-            minutes, steps = minutes + trained[0], steps + trained[1]
-        row = {"minutes": minutes, "steps": steps}
+            meta_game = train_population(
+                responses, begin, size=size, games=PSRO_GAMES, processes=1, self_play=self_play
+            )
+            minutes, steps = np.sum([_last_row(path) for path in folder.glob("**/curve.csv")], axis=0).tolist()
+            state = {"minutes": minutes, "steps": steps, "mixture": meta_game.mixture}
+            saved.write_text(json.dumps(state), encoding="utf-8")
+        state = json.loads(saved.read_text(encoding="utf-8"))
+        row = {"minutes": state["minutes"], "steps": state["steps"]}
         if job.config in SOLVED:
+            mixture = state["mixture"]
             values = [exploitability(policy, job.config) for policy in mixture]
             row[EXPLOITABILITY] = float(np.average(values, weights=list(mixture.values())))
         curve.append(row)
+    if self_play and job.config in SOLVED:
+        last = max((folder / "policies").glob(f"*-{SELF_PLAY}.safetensors"))
+        curve[-1][SELF_PLAY_EXPLOITABILITY] = exploitability(f"policy:{last}", job.config)
     curve[-1] |= _win_rates(f"policy:{folder / MIXTURE}", first.eval_opponents, job, 5 * first.eval_games)
     return Trained(curve, folder / MIXTURE)
 
@@ -298,7 +308,7 @@ def train_satellites(job: Job, folder: Path) -> Trained:
 
 METHODS: Mapping[str, Callable[[Job, Path], Trained]] = {
     **dict.fromkeys(("league", "self-play", "entropy", "mmd", "nashpg"), train_policy),
-    "psro": train_population_of_policies,
+    **dict.fromkeys(("psro", "sp-psro"), train_population_of_policies),
     "maskable-ppo": train_maskable_ppo,
     **dict.fromkeys(SATELLITE_METHODS, train_satellites),
 }

@@ -21,7 +21,15 @@ from benchmarks.documents import DOCS, ROOT, markdown_table, with_blocks
 from benchmarks.machine import machine_name
 from geo_patrol.base.errors import PolicyError
 from geo_patrol.cli.output import Commands
-from research.baseline_methods import AVERAGE_EXPLOITABILITY, EXPLOITABILITY, METHODS, SATELLITE_METHODS, SOLVED, Job
+from research.baseline_methods import (
+    AVERAGE_EXPLOITABILITY,
+    EXPLOITABILITY,
+    METHODS,
+    SATELLITE_METHODS,
+    SELF_PLAY_EXPLOITABILITY,
+    SOLVED,
+    Job,
+)
 from research.downloads import enter, pack
 from research.results import RESULTS, append_line, read_lines
 
@@ -138,7 +146,7 @@ def _table(runs: Sequence[Run], bounds: Sequence[Bound]) -> str:
         last = [run.curve[-1] for run in members]
         steps, minutes = np.mean([point["steps"] for point in last]), np.mean([run.minutes for run in members])
         row = {"method": method, "seeds": str(len(members)), "steps": f"{steps:,.0f}", "minutes": f"{minutes:.1f}"}
-        for column in (EXPLOITABILITY, AVERAGE_EXPLOITABILITY):
+        for column in (EXPLOITABILITY, AVERAGE_EXPLOITABILITY, SELF_PLAY_EXPLOITABILITY):
             row[column] = _describe([point[column] for point in last if column in point], ".3f")
         row["wins of a response"] = _describe(
             [responses[run.sha256] for run in members if run.sha256 in responses], ".1%"

@@ -10,7 +10,14 @@ from typer.testing import CliRunner
 
 from geo_patrol import GeoPatrolError
 from research import baseline_methods, baselines, downloads
-from research.baseline_methods import EXPLOITABILITY, METHODS, Job, Trained, add_exploitability
+from research.baseline_methods import (
+    EXPLOITABILITY,
+    METHODS,
+    SELF_PLAY_EXPLOITABILITY,
+    Job,
+    Trained,
+    add_exploitability,
+)
 from research.baselines import (
     WEIGHTS,
     Bound,
@@ -262,18 +269,22 @@ def test_wrong_methods_are_named(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
-@pytest.mark.parametrize("method", ["psro", "maskable-ppo"])
-def test_runs_that_are_trained_here_continue(method, tmp_path, monkeypatch):
-    """A population and MaskablePPO have loops of their own here; what is trained is only read the second time."""
+@pytest.mark.parametrize(("method", "points"), [("psro", 2), ("sp-psro", 3), ("maskable-ppo", 2)])
+def test_runs_that_are_trained_here_continue(method, points, tmp_path, monkeypatch):
+    """Populations and MaskablePPO have loops of their own here; what is trained is only read the second time."""
     pytest.importorskip("sb3_contrib" if method == "maskable-ppo" else "torch")
     small = {"num_envs": 16, "num_evaluations": 2, "eval_games": 2, "eval_opponents": ("random",)}
     monkeypatch.setattr(baseline_methods, "SETTINGS", {"case1": {**small, "opponents": ("random",)}})
     monkeypatch.setattr(baseline_methods, "PSRO_SIZE", 2)
+    monkeypatch.setattr(baseline_methods, "SP_PSRO_SIZE", 3)
     monkeypatch.setattr(baseline_methods, "PSRO_GAMES", 2)
+    monkeypatch.setattr(baseline_methods, "SOLVED", {"case1"})
+    monkeypatch.setattr(baseline_methods, "exploitability", lambda policy, _: 1.0 if "-self-play." in policy else 0.25)
     job = Job(method, "case1", 0, 1024)
     first = METHODS[method](job, tmp_path)
-    assert [point["steps"] for point in first.curve] == [512, 1024]
+    assert [point["steps"] for point in first.curve] == [512 * number for number in range(1, points + 1)]
     assert 0 <= first.curve[-1]["random"] <= 1
+    assert first.curve[-1].get(SELF_PLAY_EXPLOITABILITY) == (1.0 if method == "sp-psro" else None)
     written = first.file.stat().st_mtime_ns
     assert METHODS[method](job, tmp_path) == first
     assert first.file.stat().st_mtime_ns == written

@@ -1,6 +1,7 @@
 """Populations that grow by responses to their equilibrium."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ pytest.importorskip("scipy")
 from rich.console import Console
 
 from geo_patrol.agents.policy import read_policies, read_weights
+from geo_patrol.base.errors import ConfigError
 from geo_patrol.evaluation.results import WinRate
 from geo_patrol.training import population, selfplay
+from geo_patrol.training.config import METHODS
 from geo_patrol.training.population import MetaGame, train_population
 
 
@@ -46,8 +49,8 @@ def config(small_config):
     return small_config(total_timesteps=16 * 64, num_evaluations=1, opponents=("random",))
 
 
-def grow(config, size):
-    return train_population(config, ["base"], size=size, games=4, console=Console(quiet=True), processes=1)
+def grow(config, size, **options):
+    return train_population(config, ["base"], size=size, games=4, console=Console(quiet=True), processes=1, **options)
 
 
 def test_a_population_continues_where_it_stopped(config, monkeypatch):
@@ -92,6 +95,130 @@ def test_a_response_meets_the_equilibrium_of_the_others(config, monkeypatch):
         grow(config, 2)
     base = str(config.out / "policies" / "000.safetensors")
     assert opponents == [({f"policy:{base}": 1.0}, base, config.seed + 1)]
+
+
+def test_a_floor_keeps_policies_among_the_opponents_and_not_scripts():
+    results = {(0, 1): result(0.0), (0, 2): result(0.5), (1, 2): result(0.6)}
+    meta_game = MetaGame(("a", "b"), ("weak",), results)
+    assert meta_game.opponents_with_floor(0.0) == meta_game.opponents == {"b": 1}
+    assert meta_game.opponents_with_floor(0.2) == pytest.approx({"a": 0.1, "b": 0.9})
+
+
+@pytest.mark.parametrize("floor", [-0.1, 1.1])
+def test_a_floor_is_a_fraction(config, floor):
+    with pytest.raises(ConfigError, match=f"floor must be from 0 to 1, got {floor}"):
+        grow(config, 1, floor=floor)
+
+
+def test_self_play_continues_in_the_next_round_and_where_it_stopped(config, monkeypatch):
+    budget, update_policy, updates = 16 * 64, selfplay.update_policy, []
+    config = config.replace(total_timesteps=2 * budget)  # two updates of each response
+    grow(config, 2, self_play=True)
+
+    def update(*arguments):
+        updates.append(arguments)
+        if len(updates) == 2:
+            raise KeyboardInterrupt
+        return update_policy(*arguments)
+
+    monkeypatch.setattr(selfplay, "update_policy", update)
+    with pytest.raises(KeyboardInterrupt):
+        grow(config, 3, self_play=True)
+    folder = config.out / "policies"
+    assert [path.stem for path in sorted(folder.iterdir())] == ["000", "001"]
+    grow(config, 3, self_play=True)
+    assert len(updates) == 3
+    trained = config.out / "self-play"
+    assert (folder / "002-self-play.safetensors").read_bytes() == (trained / "policy.safetensors").read_bytes()
+    grow(config, 5, self_play=True)
+    assert [path.stem for path in sorted(folder.iterdir())] == ["000", "001", "002-self-play", "003", "004-self-play"]
+    assert (folder / "004-self-play.safetensors").read_bytes() == (trained / "policy.safetensors").read_bytes()
+    assert len(updates) == 3 + 2 + 2
+    steps = [line.split(",")[1] for line in (trained / "curve.csv").read_text().splitlines()[1:]]
+    assert steps == [str(2 * budget), str(4 * budget)]
+
+
+ACTIONS = 7
+CIRCLE = np.array([[(0, 1, 1, 1, -1, -1, -1)[(b - a) % ACTIONS] for b in range(ACTIONS)] for a in range(ACTIONS)])
+"""The payoffs of a larger rock-paper-scissors: each action beats the next three. The equilibrium is uniform."""
+
+STEP_SIZE = 0.05
+REGULARISATION = {
+    name: METHODS["mmd"][name] for name in ("ent_coef", "anneal_ent_coef", "magnet_coef", "magnet_interval")
+}
+
+
+def strategy_of(name):
+    return np.array(json.loads(Path(name.removeprefix("policy:")).read_text()))
+
+
+class TableTrainer:
+    """Trains strategies of the circle exactly: a response, or by the update of magnetic mirror descent in self-play."""
+
+    progress = 1
+    seen = staticmethod(lambda _: None)
+
+    def __init__(self, settings, console):
+        self.settings = settings
+        type(self).seen(settings)
+
+    def run(self):
+        settings = self.settings
+        opponents = [strategy_of(name) for name in settings.opponents]
+        others = np.average(opponents, axis=0, weights=settings.opponent_weights)
+        strategy = strategy_of(settings.initial_policy)
+        if settings.self_play_fraction == 0:
+            strategy = np.eye(ACTIONS)[np.argmax(CIRCLE @ others)]
+        for _ in range(1000 if settings.self_play_fraction else 0):
+            met = settings.self_play_fraction * strategy + (1 - settings.self_play_fraction) * others
+            logits = STEP_SIZE * (CIRCLE @ met) + (1 - STEP_SIZE * settings.ent_coef) * np.log(
+                np.maximum(strategy, 1e-9)
+            )
+            strategy = np.exp(logits - logits.max())
+            strategy /= strategy.sum()
+        settings.out.mkdir(parents=True, exist_ok=True)
+        (settings.out / "policy.safetensors").write_text(json.dumps(strategy.tolist()))
+
+
+def solve_circle(config, monkeypatch, **options):
+    """Return the strategies of a population of five that begins with a pure one, and that of its mixture."""
+
+    def play(_population, row, column, *_):
+        score = 1.0 if column == "random" else (strategy_of(row) @ CIRCLE @ strategy_of(column) + 1) / 2
+        return WinRate.from_games(np.arange(10_000) < 10_000 * score, np.zeros(10_000, bool), np.arange(10_000))
+
+    monkeypatch.setattr(selfplay, "_check_agents", lambda _: None)
+    monkeypatch.setattr(population, "Trainer", TableTrainer)
+    monkeypatch.setattr(population.Population, "save", lambda *_: None)
+    monkeypatch.setattr(population.Population, "_play_match", play)
+    first = config.out / "policies" / "000.safetensors"
+    first.parent.mkdir(parents=True)
+    first.write_text(json.dumps(np.eye(ACTIONS)[0].tolist()))
+    meta_game = grow(config, 5, **options)
+    mixed = sum(p * strategy_of(name) for name, p in meta_game.mixture.items())
+    return [strategy_of(name) for name in meta_game.policies], mixed
+
+
+def test_self_play_comes_near_the_equilibrium_of_a_circle_that_few_responses_cannot_mix(config, monkeypatch):
+    _, of_responses = solve_circle(config.replace(out=config.out / "responses"), monkeypatch)
+    (*_, last), mixed = solve_circle(config.replace(out=config.out / "self-play"), monkeypatch, self_play=True)
+    assert (CIRCLE @ of_responses).max() > 0.15, "five actions of seven"
+    assert (CIRCLE @ mixed).max() < 0.08
+    assert 0.05 < last.min() < last.max() < 0.35
+
+
+def test_self_play_meets_itself_the_response_and_the_mixture(config, monkeypatch):
+    trained = []
+    monkeypatch.setattr(TableTrainer, "seen", trained.append)
+    solve_circle(config, monkeypatch, self_play=True, floor=0.3)
+    first, second = trained[1], trained[3]
+    names = [f"policy:{config.out}/policies/{number}.safetensors" for number in ("000", "001")]
+    assert dict(zip(first.opponents, first.opponent_weights, strict=True)) == {names[0]: 0.15, names[1]: 1 + 0.85}
+    assert (first.self_play_fraction, first.eval_opponents) == (0.8, (names[1],))
+    assert {name: getattr(first, name) for name in REGULARISATION} == REGULARISATION
+    assert (first.total_timesteps, second.total_timesteps) == (config.total_timesteps, 2 * config.total_timesteps)
+    assert first.out == second.out
+    assert second.initial_policy == f"{config.out}/policies/002-self-play.safetensors"
 
 
 def test_scripts_that_differ_behind_a_dot_have_folders_of_their_own(config):

@@ -27,6 +27,9 @@ SMALL = [
     "2",
     "--total-timesteps",
     "1000",
+    "--self-play",
+    "--floor",
+    "0.1",
 ]
 
 
