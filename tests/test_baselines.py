@@ -2,11 +2,11 @@
 
 import json
 import zipfile
+from functools import partial
 from hashlib import sha256
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import GeoPatrolError
 from research import baseline_methods, baselines, downloads
@@ -22,15 +22,16 @@ from research.baselines import (
     WEIGHTS,
     Bound,
     Run,
-    app,
     cross_play_table,
     draw,
     interquartile_mean,
     tables,
 )
 from research.results import RESULTS, append_line, read_lines
+from tests.support import commands
 
 pytest.importorskip("scipy")
+run = partial(commands.run, app=baselines.app)
 
 
 def make_run(**values):
@@ -145,7 +146,7 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     monkeypatch.setitem(baselines.METHODS, "mmd", train)
     arguments = ["run", "--method", "mmd", "--config", "case1", "--steps", "100", "--out", str(tmp_path)]
     for seed in ("3", "3", "4"):
-        result = CliRunner().invoke(app, [*arguments, "--seed", seed])
+        result = run(*arguments, "--seed", seed)
         assert result.exit_code == 0, result.output
     assert trained == [Job("mmd", "case1", 3, steps=100), Job("mmd", "case1", 4, steps=100)]
     first, second = read_lines(tmp_path / RESULTS, Run)
@@ -154,7 +155,7 @@ def test_a_result_is_a_line_and_is_not_trained_again(tmp_path, monkeypatch):
     assert (tmp_path / RESULTS).read_text().count("\n") == 2
     timed = [*arguments[:-4], "--minutes", "1.5", "--out", str(tmp_path)]
     for _ in range(2):
-        assert CliRunner().invoke(app, timed).exit_code == 0
+        assert run(*timed).exit_code == 0
     assert trained[2:] == [Job("mmd", "case1", 0, time_limit=1.5)]
     assert read_lines(tmp_path / RESULTS, Run)[-1].command.endswith("--seed 0 --minutes 1.5")
 
@@ -168,7 +169,7 @@ def test_a_training_that_was_interrupted_is_no_result_and_the_last_one(tmp_path,
 
     monkeypatch.setitem(baselines.METHODS, "mmd", train)
     arguments = ["run", "--method", "mmd", "--steps", "100", "--seed", "0", "--seed", "1", "--out", str(tmp_path)]
-    assert CliRunner().invoke(app, arguments).exit_code == 130
+    assert run(*arguments).exit_code == 130
     assert trained == [0]
     assert not (tmp_path / RESULTS).exists()
 
@@ -196,7 +197,7 @@ def published(tmp_path, monkeypatch):
 
 
 def test_results_are_published_and_those_of_other_budgets_stay(published):
-    assert CliRunner().invoke(app, ["publish", "--out", str(published / "out")]).exit_code == 0
+    assert run("publish", "--out", published / "out").exit_code == 0
     text = (published / "baselines.md").read_text()
     assert "<!-- case1-9: begin -->\nold\n" in text
     assert "| mmd | 1 | 100 |" in text
@@ -209,12 +210,12 @@ def test_runs_of_other_methods_stay_where_exploitability_is_exact_and_are_needed
     append_line(published / "published.jsonl", make_run(method="psro", file="old"))
     before = (published / "published.jsonl").read_text()
     arguments = ["publish", "--out", str(published / "out")]
-    refused = CliRunner().invoke(app, arguments)
+    refused = run(*arguments)
     assert refused.exit_code == 2
     assert "no results of psro, published of case1-100" in " ".join(refused.output.replace("│", " ").split())
     assert (published / "published.jsonl").read_text() == before
     monkeypatch.setattr(baselines, "SOLVED", {"case1"})
-    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert run(*arguments).exit_code == 0
     methods = [json.loads(line)["method"] for line in (published / "published.jsonl").read_text().splitlines()]
     assert methods == ["mmd", "psro", "mmd"]
     assert "| psro | 1 | 100 |" in (published / "baselines.md").read_text()
@@ -224,7 +225,7 @@ def test_weights_are_packed_with_their_hashes(published):
     out = published / "out"
     packed = []
     for _ in range(2):
-        assert CliRunner().invoke(app, ["publish", "--out", str(out)]).exit_code == 0
+        assert run("publish", "--out", out).exit_code == 0
         packed.append((out / WEIGHTS).read_bytes())
     assert packed[0] == packed[1]
     with zipfile.ZipFile(out / WEIGHTS) as archive:
@@ -244,7 +245,7 @@ def test_weights_are_packed_with_their_hashes(published):
 def test_weights_of_another_run_are_not_published(published):
     (published / "out" / "case1-mmd" / "policy.safetensors").write_bytes(b"other")
     before = (published / "baselines.md").read_text()
-    result = CliRunner().invoke(app, ["publish", "--out", str(published / "out")])
+    result = run("publish", "--out", published / "out")
     assert result.exit_code == 2
     assert "these are not the weights of its run" in result.output.replace("\n", " ")
     assert (published / "baselines.md").read_text() == before
@@ -255,7 +256,7 @@ def test_results_without_a_section_in_the_document_are_refused_before_anything_i
     out = published / "out"
     append_line(out / RESULTS, make_run(config="case2", file="case1-mmd/policy.safetensors"))
     before = (published / "baselines.md").read_text()
-    result = CliRunner().invoke(app, ["publish", "--out", str(out)])
+    result = run("publish", "--out", out)
     assert result.exit_code == 2
     assert "has no section for the results of case2-100" in " ".join(result.output.replace("│", " ").split())
     assert (published / "baselines.md").read_text() == before
@@ -263,7 +264,7 @@ def test_results_without_a_section_in_the_document_are_refused_before_anything_i
 
 
 def test_wrong_methods_are_named(tmp_path):
-    result = CliRunner().invoke(app, ["run", "--method", "mdd", "--out", str(tmp_path)])
+    result = run("run", "--method", "mdd", "--out", tmp_path)
     assert result.exit_code == 2
     assert "there is no method 'mdd'" in result.output
 

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
 from benchmarks.contestants import CONTESTANTS, Contestant, Workload
@@ -16,6 +15,7 @@ from benchmarks.machine import CAN_PIN, describe_machine
 from benchmarks.publish import DOCUMENT, PUBLISHED, document, goals, report
 from benchmarks.results import Memory, Point, Results, Startup, summarize
 from benchmarks.worker import Missing, Ready, Runner, Timing, WorkerProcess, answer, physical_cores
+from tests.support.commands import run
 
 ROOT = Path(__file__).parents[1]
 PEERS = ("envpool", "jax", "pgx", "supersuit", "mpe2", "matplotlib")
@@ -43,8 +43,7 @@ def test_quick_run_without_peers_writes_its_table(tmp_path, monkeypatch):
     for name in PEERS:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     monkeypatch.setattr("benchmarks.measure.WorkerProcess", WorkerHere)
-    command = ["run", "--quick", "--rounds", "1", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    done = run("run", "--quick", "--rounds", 1, "--out", tmp_path / "out", app=app, columns=200)
     assert done.exit_code == 0, done.output
     results = Results.model_validate_json((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     missing = {point.name: point.missing for point in results.points if point.missing is not None}
@@ -205,7 +204,7 @@ def test_publishing_refuses_a_quick_run(tmp_path):
 
 
 def publish(out):
-    return CliRunner().invoke(app, ["publish", "--out", str(out)])
+    return run("publish", "--out", out, app=app)
 
 
 def test_an_empty_selection_lists_the_contestants():

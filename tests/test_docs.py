@@ -19,7 +19,6 @@ from pathlib import Path
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
 from geo_patrol.agents import playing
@@ -29,6 +28,7 @@ from geo_patrol.envs import make
 from geo_patrol.flight import load_mission
 from geo_patrol.game import game
 from geo_patrol.studies.study import load_plan
+from tests.support.commands import run
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -226,7 +226,7 @@ class Page:
         for line, arguments in commands(block.text):
             if any(part in f"{line}\n" for part in NOT_RUN.get(block.page, {})) or arguments[0] in ONLY_PARSED:
                 continue
-            result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"})
+            result = run(*arguments, columns=120)
             assert result.exit_code == 0, f"{line}: {result.output}"
             if line.startswith("$ "):
                 shown = block.text.partition(f"{line}\n")[2]
@@ -379,7 +379,7 @@ def test_examples_of_docstrings(module):
 def test_a_match_prints_what_the_page_shows():
     text = (ROOT / "docs" / "analyse" / "tournaments.md").read_text(encoding="utf-8")
     arguments = re.search(r"^geo-patrol (match scripted random .*)$", text, re.MULTILINE)[1]
-    printed = CliRunner().invoke(app, arguments.split(), env={"COLUMNS": "80"}).stdout
+    printed = run(*arguments.split()).stdout
     shown = re.search(r"```\n(scripted against random\n.*?)```", text, re.DOTALL)[1]
     printed, shown = (
         [line.rstrip() for line in lines.splitlines() if "games per second" not in line] for lines in (printed, shown)

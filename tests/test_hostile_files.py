@@ -12,16 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
-from typer.testing import CliRunner
 
 from geo_patrol import ConfigError, Game, GeoPatrolError, RecordingError, load_config
 from geo_patrol.agents.policy import PolicyAgent, read_weights, write_weights
 from geo_patrol.base.errors import MAX_MESSAGE_LINE, MAX_MESSAGE_LINES, PolicyError, SolvingError, printable
 from geo_patrol.base.files import read_limited
-from geo_patrol.cli.app import app
 from geo_patrol.flight.mission import load_mission
 from geo_patrol.replays import ReplayReader
 from geo_patrol.solving import read_solution
+from tests.support.commands import run
 from tests.support.replay_files import short_game, write_lines
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="pipes and /proc")
@@ -188,7 +187,7 @@ def assert_refused(path, message):
     """Check that a file is refused, without much memory."""
     tracemalloc.start()
     try:
-        ran = CliRunner().invoke(app, ["verify", str(path)])
+        ran = run("verify", path)
         assert tracemalloc.get_traced_memory()[1] < 200 << 20
     finally:
         tracemalloc.stop()
@@ -323,7 +322,7 @@ def saved_game():
 def test_odds_of_hostile_files_are_refused_in_one_line(name, content, message, tmp_path):
     path = tmp_path / name
     path.write_text(content() if callable(content) else content)
-    ran = CliRunner().invoke(app, ["odds", str(path), *(("--turn", "1") if name.endswith(".toml") else ())])
+    ran = run("odds", path, *(("--turn", 1) if name.endswith(".toml") else ()))
     assert ran.exit_code == 2
     assert message in ran.stderr
     assert ran.stderr.count("\n") == 1

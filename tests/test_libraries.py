@@ -1,12 +1,12 @@
 """The comparison of training libraries counts lines and writes a table, and a measured library is not measured again."""
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import make_vec
 from research import libraries
 from research.libraries import LIBRARIES, ROOT, Result, StepRecorder, app, count_lines, table
 from research.results import RESULTS, append_line
+from tests.support.commands import run
 
 TRAINED = Result(
     name="torchrl", version="0.14", minutes=5, lines=31, collection=20_000.4, end_to_end=5_000, illegal_orders=0,
@@ -56,11 +56,11 @@ def test_results_are_published_and_not_measured_again(tmp_path, monkeypatch):
     monkeypatch.setattr(libraries, "DOCUMENT", document)
     monkeypatch.setattr(libraries, "PUBLISHED", tmp_path / "published.json")
     append_line(tmp_path / RESULTS, TRAINED)
-    options = ["--out", str(tmp_path)]
-    output = CliRunner().invoke(app, ["run", *options, "--venvs", str(tmp_path)]).output
+    options = ["--out", tmp_path]
+    output = run("run", *options, "--venvs", tmp_path, app=app).output
     assert "torchrl: measured already" in output
     assert "sb3: there is no" in output
-    assert CliRunner().invoke(app, ["publish", *options]).exit_code == 0
+    assert run("publish", *options, app=app).exit_code == 0
     assert (
         document.read_text()
         == f"before\n<!-- libraries: begin -->\n{table([TRAINED])}\n<!-- libraries: end -->\nafter\n"

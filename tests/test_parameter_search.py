@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import typer
-from typer.testing import CliRunner
 
 from geo_patrol import make_agent
 from geo_patrol.agents.scripted import Raid
 from geo_patrol.agents.scripted.script import describe_parameters
 from research import parameter_search
 from research.parameter_search import FAMILIES, sample_candidate, search
+from tests.support.commands import run
 
 
 def test_candidates_are_agents_and_take_parameters_from_parents():
@@ -46,7 +46,7 @@ def test_the_best_play_again_with_another_seed(tmp_path):
     app.command()(parameter_search.main)
     file = tmp_path / "found.json"
     arguments = ["idle", "--config", "case1", "--candidates", "4", "--games", "2", "--best", "2", "--final-games", "4"]
-    result = CliRunner().invoke(app, [*arguments, "--json", str(file)])
+    result = run(*arguments, "--json", file, app=app)
     assert result.exit_code == 0, result.output
     found = json.loads(file.read_text())
     assert [each["games"] for each in found["best"]] == [4, 4]

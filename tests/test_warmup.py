@@ -5,9 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
-from geo_patrol.cli.app import app
+from tests.support.commands import run
 
 USE = """
 import numba.core.event
@@ -37,7 +36,7 @@ ExactBoard(duel).exploitability(make_agent("random"))
 
 @pytest.mark.slow
 def test_warmup_compiles_what_environments_matches_and_solutions_call():
-    result = CliRunner().invoke(app, ["warmup"])
+    result = run("warmup")
     assert result.exit_code == 0, result.output
     pieces = [line.partition(":")[0] for line in result.stdout.splitlines()]
     assert pieces == [

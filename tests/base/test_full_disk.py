@@ -7,15 +7,14 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import load_config
 from geo_patrol.base.files import atomic_write
-from geo_patrol.cli.app import app
 from geo_patrol.evaluation.campaign import GAMES, FolderError, Journal
 from geo_patrol.evaluation.chunks import ChunkRecord, PlannedMatch
 from geo_patrol.evaluation.executors import play_in_worker
 from geo_patrol.replays import ReplayReader
+from tests.support.commands import run
 
 resource = pytest.importorskip("resource")
 
@@ -31,16 +30,18 @@ def largest_file(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def run(size, *arguments, stdin=None):
+def run_on_full_disk(size, *arguments, typed=None):
     """Run a command that cannot write more than some bytes to a file."""
     with largest_file(size):
-        return CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
+        return run(*arguments, typed=typed)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
 def test_a_game_that_cannot_be_saved_is_not_called_saved(ending, tmp_path):
     path = tmp_path / f"game.{ending}"
-    done = run(0, "play", "--text", "--save", path, "--against", "random", "--seed", "1", stdin="rest\n\n" * 500)
+    done = run_on_full_disk(
+        0, "play", "--text", "--save", path, "--against", "random", "--seed", "1", typed="rest\n\n" * 500
+    )
     assert done.exit_code == 2, done.stderr
     assert f"geo-patrol: {path}: File too large" in done.stderr
     assert "saved" not in done.stderr
@@ -50,7 +51,9 @@ def test_a_game_that_cannot_be_saved_is_not_called_saved(ending, tmp_path):
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
 def test_what_was_saved_before_the_disk_was_full_can_be_read(ending, tmp_path):
     path, size = tmp_path / f"game.{ending}", 5_000 if ending == "jsonl" else 1_800
-    done = run(size, "play", "--text", "--save", path, "--against", "random", "--seed", "1", stdin="rest\n\n" * 500)
+    done = run_on_full_disk(
+        size, "play", "--text", "--save", path, "--against", "random", "--seed", "1", typed="rest\n\n" * 500
+    )
     assert done.exit_code == 2, done.stdout + done.stderr
     assert f"geo-patrol: {path}: File too large" in done.stderr
     assert "The game is saved up to the phase before" in done.stderr
@@ -62,7 +65,7 @@ def test_what_was_saved_before_the_disk_was_full_can_be_read(ending, tmp_path):
 def test_tables_that_cannot_be_written_name_their_file_and_leave_the_old_one(tmp_path):
     path = tmp_path / "match.json"
     path.write_text("old")
-    done = run(100, "match", "idle", "idle", "--games", "2", "--seed", "1", "--json", path)
+    done = run_on_full_disk(100, "match", "idle", "idle", "--games", "2", "--seed", "1", "--json", path)
     assert done.exit_code == 2, done.stderr
     assert f"{path}: File too large" in done.stderr
     assert path.read_text() == "old"

@@ -9,18 +9,14 @@ from pathlib import Path
 import pygame
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from geo_patrol import ConfigError, __version__, agent_names
 from geo_patrol.cli.app import app
 from geo_patrol.cli.output import InputError, output_file, plain_errors
 from geo_patrol.drawing import screen
+from tests.support.commands import run
 
 DATA = Path(__file__).parents[1] / "data"
-
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
 
 
 def process(*arguments, encoding="utf-8"):

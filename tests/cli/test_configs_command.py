@@ -1,16 +1,14 @@
 """``geo-patrol configs``: the presets, one in full, two compared."""
 
 import re
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import environment_id, load_config, preset_names
-from geo_patrol.cli.app import app
+from tests.support.commands import run as run_command
 
-
-def run(*arguments, columns=80):
-    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, ["configs", *map(str, arguments)])
+run = partial(run_command, "configs")
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -1,18 +1,15 @@
 """``geo-patrol fly``: solved, by orders, as text; pictures and sheets; wrong input."""
 
 import re
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol.cli import serve
-from geo_patrol.cli.app import app
 from geo_patrol.flight import Flight, mission_names
+from tests.support.commands import run as run_command
 
-
-def run(*arguments, typed=None):
-    runner = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1", "SDL_VIDEODRIVER": "dummy"})
-    return runner.invoke(app, ["fly", *map(str, arguments)], input=typed)
+run = partial(run_command, "fly", columns=100)
 
 
 def test_solve_prints_the_flight_log_and_that_it_is_optimal():
@@ -161,5 +158,5 @@ def test_the_page_of_a_mission_is_opened(monkeypatch):
 def test_the_guided_flight_is_a_page(monkeypatch):
     opened = []
     monkeypatch.setattr(serve, "open_page", lambda open_first, **_: opened.append(open_first(None)))
-    ran = CliRunner().invoke(app, ["learn", "spaceship_commander", "--no-browser"])
+    ran = run_command("learn", "spaceship_commander", "--no-browser")
     assert (ran.exit_code, ran.output, opened) == (0, "", ["/static/flight_lesson.html"])

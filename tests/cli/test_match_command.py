@@ -10,24 +10,22 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import __version__, load_config
 from geo_patrol.agents import basic
 from geo_patrol.agents.registry import network_version
 from geo_patrol.cli import match as command
-from geo_patrol.cli.app import app
 from geo_patrol.cli.output import write_csv
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import FIRST
 from geo_patrol.game.game import replay_orders
 from geo_patrol.game.notation import read_reasons
+from tests.support.commands import run as run_command
 
-
-def run(*arguments, columns=80):
-    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, ["match", *map(str, arguments)])
+run = partial(run_command, "match")
 
 
 def process(*arguments, **options):
@@ -339,10 +337,9 @@ def test_long_names_are_folded_on_narrow_terminals():
     assert re.search(r"^either ", shown, re.MULTILINE)
 
 
-def test_tables_in_files_are_as_wide_as_their_names(monkeypatch):
+def test_tables_in_files_are_as_wide_as_their_names():
     long = "raider:defenders=2,path=cheap,reach=sector,first=patrols"
-    monkeypatch.delenv("COLUMNS", raising=False)
-    shown = CliRunner().invoke(app, ["match", long, "random", "-n", "2", "--seed", "1"]).stdout
+    shown = run(long, "random", "-n", 2, "--seed", 1, columns=None).stdout
     assert re.search(
         rf"^{long} as +games +wins +draws +losses +win rate +95% interval +margin +turns$", shown, re.MULTILINE
     )

@@ -4,12 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from geo_patrol.cli.app import app
+from tests.support.commands import run as run_command
 
 
 def parameters(command, *names):
@@ -24,11 +25,7 @@ def parameters(command, *names):
 
 PARAMETERS = list(parameters(typer.main.get_command(app)))
 
-
-def run(*arguments):
-    ran = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
-    assert ran.exception is None or isinstance(ran.exception, SystemExit)
-    return ran
+run = partial(run_command, columns=200)
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=" ".join)

@@ -1,14 +1,13 @@
 """``geo-patrol print``: the sheets are those of the game, and fill pages of the right size."""
 
 import re
+from functools import partial
 from xml.etree import ElementTree as ET
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import Game, load_config, preset_names
 from geo_patrol.base.sides import COLORS, in_colors
-from geo_patrol.cli.app import app
 from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Text
 from geo_patrol.drawing.sheet import PAPERS, fit
 from geo_patrol.flight import Flight, load_mission, mission_names, solve
@@ -22,9 +21,9 @@ from geo_patrol.scenes.sheets import game_sheets
 pytest.importorskip("matplotlib")
 from matplotlib.path import Path as MatplotlibPath
 
+from tests.support.commands import run as run_command
 
-def print_(*arguments):
-    return CliRunner().invoke(app, ["print", *map(str, arguments)])
+print_ = partial(run_command, "print")
 
 
 def texts(drawing):

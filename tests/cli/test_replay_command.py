@@ -8,31 +8,27 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
 from geo_patrol.agents.search import SearchAgent
-from geo_patrol.cli.app import app
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.replays import Recorder, ReplayReader, play, read_replay, start
 from geo_patrol.web import replay_page
 from geo_patrol.window import games, watch
 from geo_patrol.window.film import save_gif
+from tests.support.commands import run as run_command
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, ["replay", *map(str, arguments)])
-
-
-def verify(path):
-    return CliRunner().invoke(app, ["verify", str(path)])
+run = partial(run_command, "replay")
+verify = partial(run_command, "verify")
+resume = partial(run_command, "play", "--text", "--resume")
 
 
 @pytest.fixture(scope="module")
@@ -426,16 +422,15 @@ def test_no_replays(tmp_path):
 
 
 def test_match_saves_its_games(tmp_path):
-    command = ["match", "idle", "random", "-n", "6", "--seed", "3", "--save"]
-    runner = CliRunner(env={"COLUMNS": "80"})
-    ran = runner.invoke(app, [*command, f"{tmp_path}/games/"])
+    match = partial(run_command, "match", "idle", "random", "-n", 6, "--seed", 3, "--save")
+    ran = match(f"{tmp_path}/games/")
     (path,) = (tmp_path / "games").iterdir()
     assert f"The games are in {path}" in ran.stderr
     assert len(list(ReplayReader(path))) == 6
-    ran = runner.invoke(app, [*command, str(path)])
+    ran = match(path)
     assert ran.exit_code == 2
     assert ran.stderr == f"geo-patrol: {path} is there already: choose another name, or a folder, to keep both\n"
-    ran = runner.invoke(app, [*command, str(tmp_path / "one.jsonl.zst"), "--quiet"])
+    ran = match(tmp_path / "one.jsonl.zst", "--quiet")
     assert (ran.exit_code, ran.output) == (0, "")
     assert len(list(ReplayReader(tmp_path / "one.jsonl.zst"))) == 6
 
@@ -447,8 +442,7 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
 
     monkeypatch.setattr(watch, "watch", show)
     path = tmp_path / "game.jsonl"
-    arguments = ["watch", "scripted", "random", "--config", "case1", "--seed", "3", "--save", str(path)]
-    ran = CliRunner(env={"SDL_VIDEODRIVER": "dummy"}).invoke(app, arguments)
+    ran = run_command("watch", "scripted", "random", "--config", "case1", "--seed", 3, "--save", path)
     assert ran.exit_code == 0, ran.output
     replay = read_replay(path)
     assert replay.agents == ("scripted", "random")
@@ -458,16 +452,13 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_games_that_cannot_be_resumed(played, tmp_path):
-    def resume(*arguments):
-        return CliRunner().invoke(app, ["play", "--text", *map(str, arguments)])
-
-    ran = resume("--resume", played)
+    ran = resume(played)
     assert ran.stderr == f"geo-patrol: {played}: its last game, 3, is over; geo-patrol replay shows it\n"
-    ran = resume("--resume", GOLDEN)
+    ran = resume(GOLDEN)
     assert "has no seed: it cannot be continued" in ran.stderr
-    ran = resume("--resume", played, "--save", tmp_path)
+    ran = resume(played, "--save", tmp_path)
     assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --save out\n"
-    ran = resume("--resume", played, "--as", "alpha", "--set", "turn_limit=3")
+    ran = resume(played, "--as", "alpha", "--set", "turn_limit=3")
     assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --as and --set out\n"
 
 
@@ -487,7 +478,7 @@ def test_untrusted_games_are_not_resumed_with_any_agent(agent, message, tmp_path
         recorder.begin(seed=1, alpha="random", bravo=agent)
         recorder.record()
     before = path.read_bytes()
-    ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
+    ran = resume(path)
     assert ran.exit_code == 2
     assert ran.stderr.startswith(f"geo-patrol: {path}: bravo: ")
     assert message in ran.stderr
@@ -508,7 +499,7 @@ def test_an_agent_that_thinks_long_does_not_repeat_the_past(tmp_path, monkeypatc
 
     monkeypatch.setattr(SearchAgent, "plan", plan)
     monkeypatch.setattr("geo_patrol.play.text_game.play_text", lambda live: live.advance())
-    ran = CliRunner().invoke(app, ["play", "--text", "--resume", str(path)])
+    ran = resume(path)
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.startswith("search:60s (alpha) against you (bravo)")
     assert budgets.count(60) == 1  # the others are short searches that load compiled code

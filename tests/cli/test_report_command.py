@@ -5,25 +5,23 @@ import html
 import json
 import re
 import sys
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import load_config, play_match
-from geo_patrol.cli.app import app
 from geo_patrol.evaluation.report import Collected, relative_sector
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
+from tests.support.commands import run as run_command
 from tests.support.replay_files import record
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 HOSTILE = "<script>alert(1)</script>'\"&$\\frac{"
 
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "80"}).invoke(app, ["report", *map(str, arguments)])
+run = partial(run_command, "report")
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,19 @@
 """``geo-patrol solve``, ``odds`` and ``exploit --exact``."""
 
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import Game, play_match
-from geo_patrol.cli.app import app
 from geo_patrol.solving.backward_induction import is_compiled
+from tests.support.commands import run as run_command
 from tests.support.positions import arrange
 from tests.support.strategies import small
 
 TWO_TURNS = ("--set", "turn_limit=2", "--set", "both.patrols.fuel=9")
 
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "120", "NO_COLOR": "1"}).invoke(app, [*map(str, arguments)])
+run = partial(run_command, columns=120)
 
 
 @pytest.mark.slow

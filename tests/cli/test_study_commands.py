@@ -6,13 +6,13 @@ import json
 import re
 import sys
 import textwrap
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol.base.versions import __version__
-from geo_patrol.cli.app import app
 from geo_patrol.studies import play_sweep, read_study
+from tests.support.commands import run as run_command
 
 pytestmark = pytest.mark.usefixtures("without_workers")
 
@@ -36,9 +36,7 @@ of = { "bravo.patrols.fuel" = "+20%" }
 games = 10
 """
 
-
-def run(*arguments, columns=100):
-    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+run = partial(run_command, columns=100)
 
 
 def read_csv(path):

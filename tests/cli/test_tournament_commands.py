@@ -7,17 +7,12 @@ import sys
 from xml.etree import ElementTree as ET
 
 import pytest
-from typer.testing import CliRunner
 
-from geo_patrol.cli.app import app
 from geo_patrol.evaluation import Sprt, play_sprt, play_tournament, sprt
 from geo_patrol.evaluation.figures import short_names
+from tests.support.commands import run
 
 pytestmark = pytest.mark.usefixtures("without_workers")
-
-
-def run(*arguments, columns=80):
-    return CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
 
 
 TOURNAMENT = ("tournament", "scripted", "random", "idle", "-c", "case4", "-n", 8, "--seed", 5)

@@ -8,19 +8,14 @@ import sys
 import numpy as np
 import pygame
 import pytest
-from typer.testing import CliRunner
 
 from geo_patrol import load_config
 from geo_patrol.agents.basic import RandomAgent
-from geo_patrol.cli.app import app
 from geo_patrol.cli.play import GameSaver, start_game
 from geo_patrol.drawing import screen
 from geo_patrol.replays import Recorder, ReplayReader, check
 from geo_patrol.window import watch
-
-
-def run(*arguments):
-    return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+from tests.support.commands import run
 
 
 @pytest.mark.parametrize(
@@ -129,5 +124,5 @@ def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
 
 
 def test_a_misspelt_person_is_suggested():
-    ran = CliRunner().invoke(app, ["play", "--against", "perso", "--text"])
+    ran = run("play", "--against", "perso", "--text")
     assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: there is no agent 'perso'; did you mean 'person'?\n")

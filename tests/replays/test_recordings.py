@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
-from typer.testing import CliRunner
 
 from geo_patrol import ConfigError, RecordingError
 from geo_patrol.base.validation import parse_model
-from geo_patrol.cli.app import app
 from geo_patrol.game.notation import PHASES
 from geo_patrol.replays import ReplayReader, check
 from geo_patrol.replays.odds import PublishedOdds, check_odds, count_outcomes, homogeneity, survival
 from geo_patrol.replays.published import PublishedGame, read_published
+from tests.support.commands import run
 
 DATA = Path(__file__).parents[1] / "data"
 GAMES, ODDS = DATA / "reference_games.jsonl.gz", DATA / "reference_odds.json"
@@ -34,7 +33,7 @@ def test_games_of_a_seed_play_as_they_were_recorded():
 
 def verify(*paths):
     """Run the command; return its exit status, what it prints, and what it says on standard error."""
-    ran = CliRunner().invoke(app, ["verify", *map(str, paths)])
+    ran = run("verify", *paths)
     return ran.exit_code, ran.stdout, ran.stderr
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,10 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 import uvicorn
-from typer.testing import CliRunner
 
 from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.base.errors import GeoPatrolError
-from geo_patrol.cli.app import app
 from geo_patrol.play.text_game import TextAgent
 from geo_patrol.replays import check, play, read_replay, saved_games_folder
 from geo_patrol.web import client as client_module
@@ -41,6 +40,7 @@ from geo_patrol.web.protocol import (
     YourTurn,
 )
 from geo_patrol.web.tables import NewTable, TableStore
+from tests.support.commands import run
 from tests.web.clients import TABLE, events_of, play_phase_of
 
 SEED = 9
@@ -155,8 +155,7 @@ def test_the_bot_of_the_document_plays_a_game(tables, monkeypatch):
     assert (table.is_over, table.names.alpha) == (True, "ten lines")
 
 
-def join(*arguments):
-    return CliRunner().invoke(app, ["join", *arguments])
+join = partial(run, "join")
 
 
 @pytest.mark.slow

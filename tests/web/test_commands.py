@@ -11,16 +11,15 @@ import time
 import urllib.request
 
 import pytest
-from typer.testing import CliRunner
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from geo_patrol.agents import make_agent
 from geo_patrol.cli import compiling
-from geo_patrol.cli.app import app
 from geo_patrol.replays import check, read_replay
 from geo_patrol.web.client import AgentPlayer, Client, play_seat
+from tests.support.commands import run
 
 COMMAND = [sys.executable, "-m", "geo_patrol"]
 
@@ -129,7 +128,7 @@ def test_a_port_in_use_ends_the_server(tmp_path, monkeypatch):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        ran = CliRunner().invoke(app, ["serve", "--port", str(port), "--data", str(tmp_path)])
+        ran = run("serve", "--port", port, "--data", tmp_path)
     code, told = ran.exit_code, ran.stderr
     del ran
     gc.collect()
@@ -157,7 +156,7 @@ def test_a_port_in_use_ends_the_server(tmp_path, monkeypatch):
     ],
 )
 def test_addresses_under_which_nothing_would_be_served_are_refused_at_the_start(tmp_path, arguments, text):
-    result = CliRunner().invoke(app, ["serve", *arguments, "--data", str(tmp_path / "games")])
-    assert isinstance(result.exception, SystemExit)
+    result = run("serve", *arguments, "--data", tmp_path / "games")
+    assert result.exit_code == 2
     assert text in " ".join(result.output.split())
     assert not (tmp_path / "games").exists()

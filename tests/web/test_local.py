@@ -22,10 +22,8 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
 from geo_patrol import load_config
-from geo_patrol.cli.app import app
 from geo_patrol.cli.play import GameSaver, start_game
 from geo_patrol.play.live import LiveGame
 from geo_patrol.web import local
@@ -33,6 +31,7 @@ from geo_patrol.web.app import Server
 from geo_patrol.web.local import LocalPage, running_address
 from geo_patrol.web.records import game_record
 from geo_patrol.web.tables import TableStore
+from tests.support.commands import run
 
 
 def games():
@@ -305,6 +304,6 @@ def test_without_a_writable_home_games_are_played_and_one_line_warns(tmp_path):
     ],
 )
 def test_wrong_arguments_are_explained_before_a_page_opens(arguments, message):
-    ran = CliRunner().invoke(app, ["play", "--no-browser", *arguments])
+    ran = run("play", "--no-browser", *arguments)
     assert ran.exit_code == 2
     assert message in ran.stderr
