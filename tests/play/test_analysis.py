@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geo_patrol import Game, Games, load_config, make_agent
+from geo_patrol import Game, load_config, make_agent
 from geo_patrol.agents.policy import PolicyAgent
 from geo_patrol.game.notation import Order
 from geo_patrol.play.analysis import MOMENTS, analyse, chance_of
@@ -41,18 +41,21 @@ def test_an_analysis_has_a_chance_for_every_position_and_moments_in_order(timeli
 def test_the_chances_of_both_sides_add_up_to_one(timeline):
     policy = PolicyAgent()
     alpha, bravo = (chance_of(policy, list(timeline), side) for side in ("alpha", "bravo"))
+    assert alpha.shape == (len(timeline),)
+    assert np.all((alpha >= 0) & (bravo >= 0))
     np.testing.assert_allclose(alpha + bravo, 1, atol=1e-6)
 
 
-def test_a_side_that_can_win_at_once_is_told_how():
-    """Its Patrol is beside the enemy HVA and did nothing in the last turn."""
-    position = Game("geo_patrol", seed=1).position.model_dump() | {"phase": "engagement"}
+def last_turn(**overrides):
+    """Return the last engagement of a game, in which a Patrol of alpha is beside the enemy HVA."""
+    config = load_config("geo_patrol", {"turn_limit": 1, **overrides})
+    position = Game(config, seed=1).position.model_dump() | {"phase": "engagement"}
     position["sector"][0][1] = position["sector"][1][0]
-    live = LiveGame(
-        load_config("geo_patrol", {"turn_limit": 1}),
-        (None, make_agent("idle")),
-        start=Game.from_position(position, load_config("geo_patrol", {"turn_limit": 1}), seed=1),
-    )
+    return LiveGame(config, (None, make_agent("idle")), start=Game.from_position(position, config, seed=1))
+
+
+def test_a_side_that_can_win_at_once_is_told_how():
+    live = last_turn()
     while not live.is_over:
         live.advance()
     *_, last = analyse(live.timeline, "alpha")
@@ -66,11 +69,8 @@ def test_a_side_that_can_win_at_once_is_told_how():
 
 
 def test_a_side_that_won_is_told_its_best_order():
-    """Its Patrol shot the enemy HVA in the last turn; to hold would have drawn."""
-    position = Game("geo_patrol", seed=1).position.model_dump() | {"phase": "engagement"}
-    position["sector"][0][1] = position["sector"][1][0]
-    config = load_config("geo_patrol", {"turn_limit": 1, "both.odds.shoot": [1.0, 1.0]})
-    live = LiveGame(config, (None, make_agent("idle")), start=Game.from_position(position, config, seed=1))
+    """To hold would have drawn."""
+    live = last_turn(**{"both.odds.shoot": [1.0, 1.0]})
     live.play(((Order.parse("P1 shoot HVA"),), ()))
     assert live.timeline.winner == "alpha"
     *_, won = analyse(live.timeline, "alpha")
@@ -78,10 +78,3 @@ def test_a_side_that_won_is_told_its_best_order():
     assert won.best.after == 1.0 > won.best.before
     *_, lost = analyse(live.timeline, "bravo")
     assert lost.best is None
-
-
-def test_many_games_have_chances_at_once():
-    games = Games("geo_patrol", 7, seed=1)
-    chances = chance_of(PolicyAgent(), games, "alpha")
-    assert chances.shape == (7,)
-    assert np.all((chances > 0) & (chances < 1))

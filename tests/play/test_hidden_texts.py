@@ -5,7 +5,8 @@ import pytest
 from geo_patrol import Game, load_config, make_agent
 from geo_patrol.play.live import LiveGame
 from geo_patrol.play.telling import rules_text
-from geo_patrol.play.text_game import Console, Quit, TextGame, observe_text, play_text, read_answer
+from geo_patrol.play.text_game import Quit, TextGame, observe_text, play_text, read_answer
+from tests.support.console import Script
 
 CONFIG = "geo_patrol_hidden"
 
@@ -54,33 +55,23 @@ def test_a_conversation_is_about_what_the_side_knows():
     assert game.score_difference == scores["alpha"] - scores["bravo"]
 
 
-def session(agents, answers):
+def session(agents, *answers):
     """Play at a terminal by some answers, and return all that is written."""
-    written, left = [], list(answers)
-
-    def read(prompt):
-        written.append(prompt)
-        if not left:
-            raise EOFError
-        return left.pop(0)
-
-    live = LiveGame(load_config(CONFIG), agents, 5)
+    script = Script(*answers)
     with pytest.raises(Quit):
-        play_text(live, Console(read, written.append))
-    return written
+        play_text(LiveGame(load_config(CONFIG), agents, 5), script.console)
+    return script.output
 
 
 def test_a_person_at_the_terminal_is_told_what_its_side_knows():
-
-    written = session((None, make_agent("raider")), ["rest", "", "rest", ""])
-    text = "\n".join(written)
+    text = "\n".join(session((None, make_agent("raider")), "rest", "", "rest", ""))
     assert "last seen in turn 1" in text
     assert "bravo: no orders" in text
 
 
 def test_two_people_at_one_screen_are_told_when_they_sit_alone():
     # Both HVAs move; then alpha sits alone again, and has nothing to choose.
-    written = session((None, None), ["", "prograde", "rest", "", "", "radial in", "rest", "", "", ""])
+    written = session((None, None), "", "prograde", "rest", "", "", "radial in", "rest", "", "", "")
     hidden = [i for i, text in enumerate(written) if "\n" * 60 in text]
     assert len(hidden) == 3
     of_alpha, of_bravo, told, _ = (

@@ -1,7 +1,5 @@
 """The guided first game without a window: its steps, played by the real rules."""
 
-import re
-
 import pytest
 
 from geo_patrol import Game, Order, load_config
@@ -33,14 +31,6 @@ def do(session):
     session.commit()
     while session.is_showing:
         session.end_showing()
-
-
-def test_the_six_steps():
-    assert STEPS == ["fuel", "move", "shoot", "guard", "score", "end"]
-    for step in LESSON.steps:
-        assert (step.select is None) == (step.id != "fuel")
-        for text in (step.title, step.text, step.task, step.hint, step.result):
-            assert text.strip() == text != ""
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -78,25 +68,13 @@ def test_anything_else_shows_the_hint_and_plays_nothing(name):
     assert session.card.hint == ""
 
 
-@pytest.mark.parametrize(("name", "satellite"), [("move", "Patrol 3"), ("score", "your HVA")])
-def test_who_has_ordered_nothing_is_told_whom_to_choose(name, satellite):
-    session = session_of(name)
-    session.commit()
-    assert session.card.hint == f"You have not ordered anything yet: choose {satellite}."
-    give(session, "P1 prograde")
-    session.commit()
-    assert session.card.hint.startswith("Only ")
-
-
-def test_steps_that_do_not_follow_from_the_one_before_say_so():
-    assert [step.id for step in LESSON.steps if "A new situation: " in step.text] == STEPS[2:]
-
-
-def test_more_orders_than_required_are_refused():
+def test_too_little_and_too_much_are_refused():
     session = session_of("move")
+    session.commit()
+    assert session.card.hint == "You have not ordered anything yet: choose Patrol 3."
     give(session, "P3 prograde", "P1 prograde")
     session.commit()
-    assert session.card.hint
+    assert session.card.hint.startswith("Only ")
     assert session.entry is not None
 
 
@@ -107,6 +85,8 @@ def test_nothing_can_be_done_after_a_step():
     session.commit()
     assert session.lesson.is_done
     assert len(session.live.timeline) == 1
+    session.lesson.go(0)
+    assert not session.lesson.is_done
 
 
 @pytest.mark.parametrize(
@@ -137,36 +117,18 @@ def test_another_seed_may_turn_out_otherwise():
 
 
 def test_numbers_are_those_of_the_rules():
-    def texts(name):
+    shown = {}
+    for name in STEPS:
         session = session_of(name)
         before = session.card
         do(session)
-        return f"{before.text} {before.task} {session.card.text}"
-
-    assert "It has 100 fuel" in texts("fuel")
-    assert "or retrograde for 5 fuel, radial in or out for 10, or hold" in texts("move")
-    assert "100 for the fuel of the HVA and 100 for that of all Patrols together make 200" in texts("fuel")
-    assert "has paid 5 and has 95 fuel left" in texts("move")
-    assert "costs 5 fuel in the same sector and hits with 80%" in texts("shoot")
-    assert "it costs 7 and hits with 40%" in texts("shoot")
-    assert "costs 10, with 40%" in texts("guard")
-    assert "each satellite pays 1 fuel" in texts("score")
-    assert "earns 10 points in its goal sector, next to it 3" in texts("score")
-    assert "cost 5 points of fuel, and the goal earned 10: your score is 205; gold, whose HVA held" in texts("score")
-    assert "a side has 350 points, or after 50 turns" in texts("end")
-    assert "it can collide, for 20 fuel with 80%" in texts("end")
-    assert "176 to 100, you win" in texts("end")
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_a_step_says_two_sentences_and_the_drift_is_told_when_it_is_seen_first(name):
-    session = session_of(name)
-    before = session.card.text
-    do(session)
-    for text in (before, session.card.text):
-        assert len(re.findall(r"[.?!](?= |$)", text)) <= 2
-    drifts = session.live.game.goals != session.live.timeline[0].goals
-    assert ("drift" in before + session.card.text) == drifts or name in ("guard", "end")
+        shown[name] = f"{before.text} {before.task} {session.card.text}"
+    assert "100 for the fuel of the HVA and 100 for that of all Patrols together make 200" in shown["fuel"]
+    assert "has paid 5 and has 95 fuel left" in shown["move"]
+    assert "it costs 7 and hits with 40%" in shown["shoot"]
+    assert "costs 10, with 40%" in shown["guard"]
+    assert "cost 5 points of fuel, and the goal earned 10: your score is 205; gold, whose HVA held" in shown["score"]
+    assert "176 to 100, you win" in shown["end"]
 
 
 def test_texts_follow_the_rules_when_these_change():
@@ -198,12 +160,3 @@ def test_claims_about_the_positions_are_true():
     do(session)
     assert session.live.game.winner == "alpha"
     assert Game(LESSON.config).config.board == load_config("geo_patrol").board
-
-
-def test_going_to_a_step_begins_it_again():
-    lesson = GameLesson()
-    lesson.go(1)
-    do(LessonSession(lesson))
-    assert lesson.is_done
-    lesson.go(1)
-    assert (lesson.index, lesson.is_done) == (1, False)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from geo_patrol import AgentError, Game, load_config, make_agent
+from geo_patrol.agents.basic import IdleAgent
 from geo_patrol.game.timeline import Timeline
 from geo_patrol.play.live import LiveGame
 from geo_patrol.play.playback import Playback
@@ -25,15 +26,6 @@ def test_a_live_game_is_played_on_while_it_is_watched():
     assert not playback.is_moving
 
 
-def test_the_same_seed_plays_the_same_game():
-    one, other, third = live_game(), live_game(), live_game(seed=6)
-    for live in (one, other, third):
-        while not live.is_over:
-            live.advance()
-    assert one.game == other.game
-    assert one.game != third.game
-
-
 def test_orders_of_a_live_game_replay_it():
     live = live_game(config="geo_patrol", agents=("scripted", "scripted"))
     while not live.is_over:
@@ -46,13 +38,8 @@ def test_orders_of_a_live_game_replay_it():
 
 
 def test_observers_are_notified_of_every_phase():
-    calls = []
-    live = LiveGame(
-        load_config("case1"),
-        (make_agent("scripted"), make_agent("idle")),
-        1,
-        [lambda *arguments: calls.append(arguments)],
-    )
+    calls, live = [], live_game(agents=("scripted", "idle"))
+    live.observers.append(lambda *arguments: calls.append(arguments))
     while not live.is_over:
         live.advance()
     live.advance()
@@ -61,25 +48,23 @@ def test_observers_are_notified_of_every_phase():
     assert any(phase.orders[0] for _, phase in calls)
 
 
-def test_agents_that_fail_are_named():
-    class Broken:
-        name, observation = "broken", "tokens"
-
-        def reset(self, new_games):
-            pass
-
-        def act(self, observations, action_masks, generator):
-            return self.answer()
-
-    broken = Broken()
-    live = LiveGame(load_config("case1"), (broken, make_agent("idle")), 1)
-    broken.answer = lambda: 1 / 0
-    with pytest.raises(AgentError, match="agent 'broken': act raised ZeroDivisionError"):
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda: 1 / 0, "agent 'idle': act raised ZeroDivisionError"),
+        (lambda: np.zeros(3), r"agent 'idle': act must return orders of shape \(1, 11\), got \(3,\)"),
+    ],
+)
+def test_agents_that_fail_are_named(answer, message, monkeypatch):
+    live = live_game(agents=("idle", "idle"))
+    monkeypatch.setattr(IdleAgent, "act", lambda *_: answer())
+    with pytest.raises(AgentError, match=message):
         live.advance()
-    broken.answer = lambda: np.zeros(3)
-    with pytest.raises(AgentError, match=r"agent 'broken': act must return orders of shape \(1, 11\), got \(3,\)"):
-        live.advance()
-    broken.answer = lambda: np.full((1, 11), 27)  # illegal orders are noops
+
+
+def test_illegal_orders_of_agents_are_noops(monkeypatch):
+    live = live_game(agents=("idle", "idle"))
+    monkeypatch.setattr(IdleAgent, "act", lambda *_: np.full((1, 11), 27))
     live.advance()
     assert live.timeline.phases[0].orders == ((), ())
 
