@@ -10,7 +10,7 @@ from geo_patrol import GeoPatrolError
 from geo_patrol.base.files import atomic_path, atomic_write, expand_user, sweep_temporary_files
 
 
-@pytest.mark.parametrize("name", ["n" * 255, "n" * 250 + ".json", "é" * 125 + ".gz", "n." + "s" * 253])
+@pytest.mark.parametrize("name", ["n" * 250 + ".json", "é" * 125 + ".gz", "n." + "s" * 253])
 def test_a_name_may_be_as_long_as_the_file_system_allows(name, tmp_path):
     for text in ("first", "second"):
         with atomic_write(tmp_path / name) as file:
