@@ -47,9 +47,11 @@ def test_orders():
 
 
 def test_text_play():
-    typed = "help\nlaunch d13\nfoo\nlaunch e13\n\ncoast\nback\nlog\nmap\nagain\nlaunch E13\nquit\n"
+    typed = "help\nlaunch d13\nhint\nfoo\nlaunch e13\n\ncoast\nback\nlog\nmap\nagain\nlaunch E13\nquit\n"
     ran = run("--text", typed=typed)
     assert ran.exit_code == 0
+    assert "the order that the solver finds best" in ran.stdout
+    assert ran.stdout.count("coast: leads to 21 points") == 1
     assert "order must be" in ran.stdout
     assert "only a ship on a planet is launched" in ran.stdout
     assert ran.stdout.rstrip().endswith("total          .      0")
@@ -64,16 +66,6 @@ def test_text_play_to_the_end_of_the_input_and_of_the_game():
     assert "over > " in ran.stdout
 
 
-def test_text_commands():
-    typed = "launch D13\nhint\nundo\ni\nboard\no\n?\nagain\nq\n"
-    ran = run("--text", typed=typed)
-    assert ran.exit_code == 0
-    assert "coast: leads to 21 points" in ran.stdout
-    assert ran.stdout.count("leads to 21 points") == 2
-    assert "the order that the solver finds best" in ran.stdout
-    assert "on the pad at E16" in ran.stdout.splitlines()[-1] or "on the pad" in ran.stdout
-
-
 def test_list_names_every_mission():
     shown = run("--list").stdout
     assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in mission_names())
@@ -85,24 +77,19 @@ def test_random_missions_are_repeated_by_their_seed():
     assert "Planetary Probe" in run("-m", "random", "--game", "planetary_probe", "--orders", "").stdout
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png", ".txt", ".SVG"])
-def test_save(tmp_path, suffix):
+@pytest.mark.parametrize(("suffix", "start"), [(".SVG", b"<svg "), (".png", b"\x89PNG"), (".txt", b"Sample game")])
+def test_save(tmp_path, suffix, start):
     path = tmp_path / f"flight{suffix}"
     assert run("--orders", "launch D13; coast", "--save", path).exit_code == 0
-    starts = {".svg": b"<svg ", ".png": b"\x89PNG", ".txt": b"Sample game"}[suffix.lower()]
-    content = path.read_bytes()
-    assert content.startswith(starts)
-    if suffix == ".png":
-        assert content.endswith(b"IEND\xaeB`\x82")
+    assert path.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize(
-    "orders", ["launch D13; coast", " launch D13 ;coast; ", "launch  d13;\tCoast", "launch D 13; coast"]
-)
-def test_spaces_in_orders_are_no_error(orders):
-    ran = run("--orders", orders)
-    assert (ran.exit_code, ran.stderr) == (0, "")
-    assert ran.stdout == run("--orders", "launch D13;coast").stdout
+def test_spaces_in_orders_are_no_error():
+    shown = [
+        run("--orders", orders).stdout
+        for orders in ("launch D13;coast", " launch D 13 ;coast; ", "launch  d13;\tCoast")
+    ]
+    assert shown[0] == shown[1] == shown[2] != ""
 
 
 def test_sheets_alone_need_no_window(tmp_path):
@@ -111,39 +98,6 @@ def test_sheets_alone_need_no_window(tmp_path):
     assert (ran.exit_code, ran.output) == (0, "")
     assert blank.read_bytes().startswith(b"<svg ")
     assert sheet.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-m", "lost"), "there is no mission 'lost'"),
-        (("-m", "lost.toml"), "there is no mission file 'lost.toml'"),
-        (("-s", "turns=0"), "turns must be an integer from 1 to 40, got 0"),
-        (("-s", "turns"), "override must be key=value"),
-        (("--solve", "--text"), "--solve and --text exclude each other"),
-        (("--solve", "--orders", "coast"), "--solve and --orders exclude each other"),
-        (("--max-states", "5"), "--max-states is for --solve"),
-        (("--solve", "--max-states", "0"), "max_states must be an integer from 1 to 10000000, got 0"),
-        (("--orders", "coast"), "the first turn is a launch"),
-        (("--orders", "launch D13; fly"), "order must be"),
-        (("-m", "sample_probe", "--orders", "launch D13; coast"), "order 'coast': the flight is over"),
-        (("--save", "x.svg"), "--save needs --solve, --orders or --text"),
-        (("--seed", "3"), "--seed is for --mission random"),
-        (("-m", "random", "--seed", "-1"), "--seed must be a non-negative integer, got -1"),
-        (("-m", "random", "--game", "chess", "--solve"), "game must be"),
-        (
-            ("--save", "x.gif", "--solve"),
-            "x.gif must end in .svg or .pdf or .png or .txt",
-        ),
-        (("--blank-map", "x.txt"), "x.txt must end in .svg or .pdf or .png"),
-        (("--save", "/nonexistent/x.svg", "--solve"), "cannot be written: No such file"),
-    ],
-)
-def test_wrong_input_is_one_message_and_status_2(arguments, message):
-    ran = run(*arguments)
-    assert ran.exit_code == 2
-    assert ran.stdout == ""
-    assert message in ran.stderr
 
 
 def test_the_page_of_a_mission_is_opened(monkeypatch):

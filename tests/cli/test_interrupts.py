@@ -30,7 +30,7 @@ def run(code, *arguments, path=SOURCE):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("imported", ["gymnasium", "pettingzoo", "typer", "rich", "pydantic_core"])
+@pytest.mark.parametrize("imported", ["gymnasium", "typer", "pydantic_core"])
 def test_while_a_library_is_imported(imported, tmp_path):
     (tmp_path / f"{imported}.py").write_text(INTERRUPT)
     ran = run(START, "configs", path=tmp_path)

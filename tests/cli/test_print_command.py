@@ -1,7 +1,7 @@
 """``geo-patrol print``: the sheets are those of the game, and fill pages of the right size."""
 
 import re
-from functools import partial
+from functools import cache, partial
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,8 +10,7 @@ from geo_patrol import Game, load_config, preset_names
 from geo_patrol.base.sides import COLORS, in_colors
 from geo_patrol.drawing.shapes import Box, Circle, Polygon, Polyline, Text
 from geo_patrol.drawing.sheet import PAPERS, fit
-from geo_patrol.flight import Flight, load_mission, mission_names, solve
-from geo_patrol.flight.mission import point_name
+from geo_patrol.flight import load_mission, mission_names, solve
 from geo_patrol.flight.pictures.scene import blank_map
 from geo_patrol.flight.pictures.sheets import handout, mission_sheets
 from geo_patrol.scenes.paper import SIDE_LINES, geometry_of
@@ -30,6 +29,11 @@ def texts(drawing):
     return [shape.text for shape in drawing.shapes if isinstance(shape, Text)]
 
 
+@cache
+def sheets_of(preset):
+    return game_sheets(Game(preset))
+
+
 def sheet_sizes(pdf):
     """Return the sizes of a PDF's pages in millimeters."""
     boxes = re.findall(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf)
@@ -37,20 +41,21 @@ def sheet_sizes(pdf):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("paper", "size"), [("a4", (210, 297)), ("letter", (216, 279))])
-def test_a_game_as_pdf(tmp_path, paper, size):
-    result = print_("-o", tmp_path / "kit.pdf", "--config", "case1", "--paper", paper)
+@pytest.mark.parametrize(
+    ("arguments", "sizes"),
+    [
+        (("--config", "case1"), [(210, 297)] * 13),
+        (("--config", "case1", "--paper", "letter", "--sheets", "board"), [(216, 279)]),
+        (("--mission", "sample_probe"), [(210, 297), *[(297, 210)] * 3]),
+    ],
+    ids=["game", "letter", "mission"],
+)
+def test_sheets_as_pdf(tmp_path, arguments, sizes):
+    result = print_("-o", tmp_path / "kit.pdf", *arguments)
     assert result.exit_code == 0, result.output
     content = (tmp_path / "kit.pdf").read_bytes()
     assert content.startswith(b"%PDF")
-    assert sheet_sizes(content) == [size] * len(game_sheets(Game("case1")))
-
-
-@pytest.mark.slow
-def test_a_mission_as_pdf(tmp_path):
-    result = print_("-o", tmp_path / "kit.pdf", "--mission", "sample_probe")
-    assert result.exit_code == 0, result.output
-    assert sheet_sizes((tmp_path / "kit.pdf").read_bytes()) == [(210, 297), (297, 210), (297, 210), (297, 210)]
+    assert sheet_sizes(content) == sizes
 
 
 def test_chosen_sheets_as_svg(tmp_path):
@@ -62,34 +67,15 @@ def test_chosen_sheets_as_svg(tmp_path):
     assert float(root.get("width").removesuffix("mm")) <= 190
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-o", "kit.png"], "kit.png must be a file that ends in .pdf, or a folder"),
-        (
-            ["-o", "kit.pdf", "--sheets", "boards"],
-            "--sheets 'boards': there are board, tokens, rules, turn, reference,",
-        ),
-        (["-o", "kit.pdf", "--config", "nothing"], "nothing"),
-        (["-o", "kit.pdf", "--mission", "nothing"], "nothing"),
-        (["-o", "missing/kit.pdf"], "missing/kit.pdf cannot be written"),
-    ],
-)
-def test_bad_arguments_are_one_clear_line(tmp_path, monkeypatch, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    result = print_(*arguments)
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("preset", preset_names())
 def test_sheets_of_a_preset(preset):
     """Everything is on the page, and the tables have a column for each satellite and a row for each turn."""
     game = Game(preset)
-    sheets = game_sheets(game)
+    sheets = sheets_of(preset)
     for drawing in sheets.values():
         for shape in drawing.shapes:
+            if isinstance(shape, Polygon):
+                assert max(y for _, y in shape.points) <= drawing.height
             if isinstance(shape, Text):
                 x, y = shape.position
                 assert 0 <= x <= drawing.width
@@ -183,38 +169,19 @@ def test_weights_can_be_computed_with_by_hand(patrols, weight):
     assert f"{weight} a unit" in texts(sheets["reference"])
 
 
-def test_each_token_is_inside_its_own_cell():
-    for preset in preset_names():
-        drawing = game_sheets(Game(preset))["tokens"]
-        cells = [shape.points for shape in drawing.shapes if isinstance(shape, Polyline) and shape.dashed]
-        assert len(cells) == sum(len(Game(preset).satellites(side)) + 1 for side in ("alpha", "bravo"))
-        for circle in (shape for shape in drawing.shapes if isinstance(shape, Circle)):
-            x, y = circle.center
-            around = [
-                cell
-                for cell in cells
-                if cell[0][0] <= x - circle.radius
-                and x + circle.radius <= cell[2][0]
-                and cell[0][1] <= y - circle.radius
-                and y + circle.radius <= cell[2][1]
-            ]
-            assert len(around) == 1
-
-
-def test_a_sheet_ends_above_its_lower_edge():
-    for preset in preset_names():
-        for name, drawing in game_sheets(Game(preset)).items():
-            for shape in drawing.shapes:
-                if isinstance(shape, Polygon):
-                    assert max(y for _, y in shape.points) <= drawing.height, (preset, name)
-
-
-def test_launch_points_are_marked_on_the_map_where_a_flight_can_begin():
-    mission = load_mission("sample")
-    flight = Flight(mission)
-    assert [f"launch {point_name(point)}" for point in mission.launch_points] == [
-        str(order) for order in flight.legal_orders()
-    ]
+@pytest.mark.parametrize("preset", preset_names())
+def test_each_token_is_inside_its_own_cell(preset):
+    game, shapes = Game(preset), sheets_of(preset)["tokens"].shapes
+    cells = [shape.points for shape in shapes if isinstance(shape, Polyline) and shape.dashed]
+    assert len(cells) == sum(len(game.satellites(side)) + 1 for side in ("alpha", "bravo"))
+    for circle in (shape for shape in shapes if isinstance(shape, Circle)):
+        (x, y), radius = circle.center, circle.radius
+        around = [
+            (left, top)
+            for (left, top), _, (right, bottom), *_ in cells
+            if left <= x - radius and x + radius <= right and top <= y - radius and y + radius <= bottom
+        ]
+        assert len(around) == 1
 
 
 @pytest.mark.slow
@@ -232,7 +199,7 @@ def test_sheets_of_a_mission(name):
 
 def test_drawings_fill_the_paper_within_its_margins():
     for paper in PAPERS.values():
-        for drawing in game_sheets(Game("od2d")).values():
+        for drawing in sheets_of("od2d").values():
             width, height = fit(drawing, paper)
             assert width <= paper.width - 20 + 1e-9
             assert height <= paper.height - 20 + 1e-9
@@ -246,17 +213,14 @@ POINT = 25.4 / 72
 @pytest.mark.parametrize("preset", preset_names())
 @pytest.mark.parametrize("paper", PAPERS)
 def test_type_is_at_least_11_points_where_the_page_has_room(preset, paper):
-    sheets = game_sheets(Game(preset))
-    for name in ("tokens", "rules", "turn", "reference"):
-        scale = fit(sheets[name], PAPERS[paper])[0] / sheets[name].width
-        sizes = [shape.size * scale / POINT for shape in sheets[name].shapes if isinstance(shape, Text)]
-        in_pictures = {"tokens": ("goal", "H"), "rules": ("Earth", "H")}.get(name, ())
-        written = [
-            size
-            for size, text in zip(sizes, texts(sheets[name]), strict=True)
-            if text not in in_pictures and not text.isdecimal()
-        ]
-        assert min(written) >= 10.6 if paper == "letter" else min(written) >= 11, name
+    in_pictures = {"tokens": ("goal", "H"), "rules": ("Earth", "H"), "turn": (), "reference": ()}
+    for name, left_out in in_pictures.items():
+        sheet = sheets_of(preset)[name]
+        scale = fit(sheet, PAPERS[paper])[0] / sheet.width / POINT
+        written = [shape for shape in sheet.shapes if isinstance(shape, Text) and not shape.text.isdecimal()]
+        assert min(shape.size * scale for shape in written if shape.text not in left_out) >= (
+            10.6 if paper == "letter" else 11
+        ), name
 
 
 @pytest.mark.parametrize("name", mission_names())
@@ -267,17 +231,3 @@ def test_type_of_a_mission_is_at_least_11_points_on_maps_of_the_usual_size(name)
         scale = fit(drawing, PAPERS["a4"])[0] / drawing.width
         sizes = [shape.size * scale / POINT for shape in drawing.shapes if isinstance(shape, Text)]
         assert min(sizes) >= 11
-
-
-WORDS = {"collide": r"\b[Rr]am(s|med)?\b", "satellite": r"\b[Pp]ieces?\b"}
-"""Words of the rules, and others for the same thing."""
-
-
-@pytest.mark.parametrize("preset", preset_names())
-def test_sheets_have_one_word_for_each_thing(preset):
-    sheets = game_sheets(Game(preset))
-    written = " ".join(text for drawing in sheets.values() for text in texts(drawing))
-    for word, other in WORDS.items():
-        assert word in written
-        assert not re.search(other, written)
-    assert written.count("High Value Asset") == 1

@@ -4,7 +4,6 @@ import csv
 import io
 import itertools
 import json
-import os
 import re
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from geo_patrol.window import games, watch
 from geo_patrol.window.film import save_gif
 from tests.support.commands import run as run_command
 
-GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
+DATA = Path(__file__).parents[1] / "data"
 
 run = partial(run_command, "replay")
 verify = partial(run_command, "verify")
@@ -63,13 +62,6 @@ def test_text_shows_the_game(played):
             assert re.search(rf"{outcome.action} .*{outcome.target} .*{outcome.probability:.1%}", shown)
     score = f"{replay.end.score[0]} to {replay.end.score[1]}"
     assert f"wins in turn {replay.end.turns}, {score}: {', '.join(replay.end.reasons)}" in ran.stdout
-
-
-@pytest.mark.slow
-def test_text_shows_games_of_the_published_implementation():
-    ran = run(GOLDEN, "--text", "--game", 299)
-    assert ran.exit_code == 0
-    assert "ENGAGEMENT OUTCOMES" in ran.stdout
 
 
 def test_a_tampered_game_is_shown_up_to_where_it_leaves_the_rules(tampered):
@@ -146,8 +138,12 @@ def test_csv_of_phases_and_of_engagements(played, tmp_path):
         assert (float(row["probability"]), row["success"]) == (outcome.probability, str(int(outcome.success)))
     last = [row for row in phases if row["game"] == "3"][-1]
     assert [int(last["alpha_score"]), int(last["bravo_score"])] == replays[3].end.score
-    ran = run(played, "--rows", "phases")
-    assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: --rows phases needs --csv FILE\n")
+
+
+def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_text(played.read_text().replace('"scripted"', '"=HYPERLINK(1)"'))
+    assert ",'=HYPERLINK(1),random," in run(path, "--csv", "-").stdout
 
 
 def test_csv_names_games_that_do_not_follow_the_rules(tampered, tmp_path):
@@ -158,12 +154,6 @@ def test_csv_names_games_that_do_not_follow_the_rules(tampered, tmp_path):
         "geo-patrol: 1 game against the rules, the first: game 1, turn 2, movement: after.fuel"
     )
     assert [row["status"] for row in csv.DictReader(io.StringIO(target.read_text()))].count("disagrees") == 1
-
-
-def test_csv_of_untrusted_games_holds_no_formulas(played, tmp_path):
-    path = tmp_path / "games.jsonl"
-    path.write_text(played.read_text().replace('"scripted"', '"=HYPERLINK(1)"'))
-    assert ",'=HYPERLINK(1),random," in run(path, "--csv", "-").stdout
 
 
 def test_games_with_hidden_enemies_are_checked_and_listed(tmp_path):
@@ -196,24 +186,6 @@ def test_the_window_shows_the_game(played, watched):
     assert [phase.outcomes for phase in timeline.phases] == [phase.outcomes for phase in replay.phases]
 
 
-@pytest.mark.slow
-def test_without_a_screen_the_message_says_what_to_do(played):
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
-    }
-    ran = subprocess.run(
-        [sys.executable, "-m", "geo_patrol", "replay", str(played)],
-        capture_output=True, text=True, timeout=120, check=False, env=environment,
-    )  # fmt: skip
-    if sys.platform == "linux":
-        assert ran.returncode == 2
-        assert "there is no screen" in ran.stderr
-        assert "--text" in ran.stderr
-        assert "Traceback" not in ran.stderr
-
-
 def pixels(path):
     import pygame
 
@@ -234,59 +206,46 @@ def test_png_is_the_picture_of_a_turn(played, tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
-def test_pictures_are_vectors_in_svg_and_refused_in_other_formats(played, tmp_path):
-    path = tmp_path / "end.svg"
-    assert run(played, "--svg", "end", "-o", path).stdout == f"written: {path}\n"
-    assert run(played, "--png", "end", "-o", tmp_path / "too.svg").exit_code == 0
-    assert (tmp_path / "too.svg").read_text() == path.read_text()
-    (tmp_path / "too.svg").unlink()
-    root = ET.parse(path).getroot()
+@pytest.mark.slow
+def test_pictures_are_vectors_in_svg_and_pdf_and_refused_in_other_formats(played, tmp_path):
+    svg, pdf = tmp_path / "end.svg", tmp_path / "end.pdf"
+    assert run(played, "--svg", "end", "-o", svg).stdout == f"written: {svg}\n"
+    root = ET.parse(svg).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
     assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > 50
-    for name in ("end.eps", "end.tga", "end"):
-        ran = run(played, "--png", "end", "-o", tmp_path / name)
-        assert ran.exit_code == 2
-        assert f"{name} must end in .png, .svg or .pdf" in ran.stderr
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.slow
-def test_a_pdf_holds_vectors_and_texts_but_no_image(played, tmp_path):
-    assert run(played, "--pdf", "1", "-o", tmp_path / "start.pdf").exit_code == 0
-    content = (tmp_path / "start.pdf").read_bytes()
+    assert run(played, "--pdf", "end", "-o", pdf).exit_code == 0
+    content = pdf.read_bytes()
     assert content.startswith(b"%PDF-")
     assert b"/FontFile2" in content
     assert b"/Subtype /Image" not in content
+    for name in ("end.tga", "end"):
+        ran = run(played, "--png", "end", "-o", tmp_path / name)
+        assert (ran.exit_code, f"{name} must end in .png, .svg or .pdf" in ran.stderr) == (2, True)
+    before = svg.read_bytes()
+    assert run(played, "--png", "end", "-o", svg).exit_code == 0
+    assert svg.read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == [pdf, svg]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("limit", "note"), [(3, "3 games; a page holds 3 games, the rest is left out"), (4, "4 games")]
-)
-def test_a_page_that_is_full_says_so_only_if_games_are_left_out(played, tmp_path, monkeypatch, limit, note):
-    monkeypatch.setattr(replay_page, "MAX_GAMES", limit)
+def test_a_page_holds_all_games_or_one_or_as_many_as_it_may(played, tmp_path, monkeypatch):
     path = tmp_path / "games.html"
-    assert run(played, "--html", path).stdout == f"written: {path}, {note}\n"
-
-
-@pytest.mark.slow
-def test_a_page_holds_all_games_or_one(played, tmp_path):
-    path = tmp_path / "games.html"
+    start = '<script type="application/gzip" id="game-'
+    monkeypatch.setattr(replay_page, "MAX_GAMES", 4)
     ran = run(played, "--html", path)
-    assert ran.exit_code == 0, ran.stderr
-    count = len(list(ReplayReader(played)))
-    assert ran.stdout == f"written: {path}, {count} games\n"
-    assert path.read_text().count('<script type="application/gzip" id="game-') == count
+    assert (ran.stdout, path.read_text().count(start)) == (f"written: {path}, 4 games\n", 4)
+    monkeypatch.setattr(replay_page, "MAX_GAMES", 3)
+    note = "3 games; a page holds 3 games, the rest is left out"
+    assert run(played, "--html", path).stdout == f"written: {path}, {note}\n"
     assert run(played, "--html", path, "--game", "1").stdout == f"written: {path}, 1 game\n"
     page = path.read_text()
-    assert page.count('<script type="application/gzip" id="game-') == 1
+    assert page.count(start) == 1
     assert "game 1: " in page
     assert not re.search(r'(src|href)="[^#]', page), "it refers to nothing outside"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
 def test_one_command_writes_all_that_it_is_asked_for(played, tmp_path):
     page, table, picture = (tmp_path / name for name in ("game.html", "games.csv", "end.svg"))
     ran = run(played, "--html", page, "--svg", "end", "-o", picture, "--csv", table, "--text")
@@ -305,32 +264,17 @@ def test_faults_are_named_once_whatever_is_asked_for(played, tmp_path):
     assert ran.stderr.count("not JSON") == 1
 
 
-def test_films_may_have_a_colon_in_their_names(played, tmp_path):
-    path = tmp_path / "12:30.gif"
-    assert run(played, "--gif", path, "--size", "320x240", "--speed", "20").exit_code == 0
-    assert path.read_bytes().startswith(b"GIF8")
-
-
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="names have no colon there")
 def test_films_play_the_game(played, tmp_path):
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    gif, mp4 = tmp_path / "game.gif", tmp_path / "game.mp4"
+    gif, mp4 = tmp_path / "12:30.gif", tmp_path / "game.mp4"  # names may have a colon
     gif.write_text("old")
     ran = run(played, "--gif", gif, "--mp4", mp4, "--size", "321x241", "--speed", 8)
     assert (ran.exit_code, ran.stdout) == (0, f"written: {gif}\nwritten: {mp4}\n")
     for path, (width, height) in ((gif, (321, 241)), (mp4, (320, 240))):
-        unpack = [
-            imageio_ffmpeg.get_ffmpeg_exe(),
-            "-loglevel",
-            "error",
-            "-i",
-            path,
-            "-f",
-            "rawvideo",
-            "-pix_fmt",
-            "rgb24",
-            "-",
-        ]
+        options = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+        unpack = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-i", path, *options]
         film = np.frombuffer(subprocess.run(unpack, capture_output=True, check=True).stdout, np.uint8)
         frames = film.reshape(-1, height, width, 3)
         assert len(frames) > 20
@@ -364,58 +308,9 @@ def test_a_film_that_fails_leaves_the_old_one(played, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_films_that_cannot_be_written_are_named_as_on_the_command_line(played, tmp_path):
-    for target in (tmp_path, tmp_path / "none" / "game.gif"):
-        for kind in ("--gif", "--mp4"):
-            ran = run(played, kind, target)
-            assert (ran.exit_code, ran.stdout) == (2, "")
-            assert ran.stderr.startswith(f"geo-patrol: {target} cannot be written: ")
-            assert len(ran.stderr.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_films_without_their_package_say_what_to_install(played, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    ran = run(played, "--mp4", tmp_path / "game.mp4")
-    assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: imageio_ffmpeg is not installed: pip install 'geo_patrol[video]'\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--game", 4), "there is no game 4: the file holds 4 games, 0 to 3"),
-        (("--game", -1), "--game"),
-        (("--png", "0"), "--png must be a turn from 1 to"),
-        (("--png", "99"), "--png must be a turn from 1 to"),
-        (("--png", "x" * 50), "got xx"),
-        (("--output", "x.png"), "--output is the file of one picture"),
-        (("--png", "1", "--size", "big"), "--size must be width x height, such as 1280x720, got big"),
-        (("--png", "1", "--size", "10x10"), "--size must be 320x240 to 7680x4320, got 10x10"),
-        (("--gif", "no/where.gif"), "where.gif"),
-        (("--csv", "no/where.csv"), "no/where.csv cannot be written"),
-        (("--gif", "x.gif", "--speed", 0), "--speed"),
-    ],
-)
-def test_wrong_input_is_one_message(arguments, message, played, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ran = run(played, *arguments)
-    assert ran.exit_code in (1, 2)
-    assert message in ran.stderr
-    assert "Traceback" not in ran.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_replays(tmp_path):
-    for path, message in (
-        (tmp_path / "none.jsonl", "cannot be read: No such file or directory"),
-        (Path(__file__), "line 1: not JSON"),
-        (tmp_path, "cannot be read: Is a directory"),
-    ):
-        ran = run(path, "--text")
-        assert ran.exit_code == 2
-        assert ran.stderr.startswith(f"geo-patrol: {path}: {message}")
+def test_a_file_of_something_else_is_no_replay():
+    ran = run(Path(__file__), "--text")
+    assert (ran.exit_code, ran.stderr.startswith(f"geo-patrol: {Path(__file__)}: line 1: not JSON")) == (2, True)
 
 
 # --save of the other commands
@@ -454,7 +349,7 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
 def test_games_that_cannot_be_resumed(played, tmp_path):
     ran = resume(played)
     assert ran.stderr == f"geo-patrol: {played}: its last game, 3, is over; geo-patrol replay shows it\n"
-    ran = resume(GOLDEN)
+    ran = resume(DATA / "reference_games.jsonl.gz")
     assert "has no seed: it cannot be continued" in ran.stderr
     ran = resume(played, "--save", tmp_path)
     assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --save out\n"

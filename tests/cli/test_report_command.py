@@ -4,7 +4,6 @@ import gzip
 import html
 import json
 import re
-import sys
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
@@ -87,30 +86,19 @@ def test_the_page_loads_nothing(page):
     assert all(link.startswith("#") and link[1:] in made.ids for link in made.links)
     assert not re.search(r"https?://(?!www\.w3\.org/)", page)
     assert "default-src 'none'" in page
+    assert page.count('class="position"') > 30
     assert len(made.sources) == 4
     assert len([link for link in made.links if link.startswith("#game-")]) > 30
 
 
-def test_charts_maps_and_positions_are_there(page):
-    for heading in (
-        "Results",
-        "How games ended",
-        "Scores",
-        "Sectors",
-        "When satellites were lost",
-        "Games",
-        "Positions",
-    ):
-        assert re.search(rf"<h2>{heading}</h2>", page)
-    assert page.count('class="position"') > 30
-    assert "where alpha's Patrols were" in html.unescape(page)
-
-
-@pytest.mark.slow
-def test_equal_games_give_equal_reports(played, page):
-    again = played.with_name("again.html")
-    run(played, "-o", again)
-    assert again.read_text() == page
+def test_a_page_without_results(tmp_path):
+    record(tmp_path / "game.jsonl", phases=3)
+    page = tmp_path / "page.html"
+    written = [run(tmp_path / "game.jsonl", "-o", page).exit_code or page.read_text() for _ in range(2)]
+    assert written[0] == written[1]
+    assert "Results</h2>" not in written[0]
+    assert "unfinished" in written[0]
+    assert "No satellite was lost" in written[0]
 
 
 @pytest.mark.slow
@@ -150,32 +138,12 @@ def test_games_of_many_boards_and_of_the_published_implementation(tmp_path):
     assert len(page) < 3_000_000
 
 
-def test_a_page_without_results(tmp_path):
-    record(tmp_path / "game.jsonl", phases=3)
-    target = tmp_path / "page.html"
-    assert run(tmp_path / "game.jsonl", "-o", target).exit_code == 0
-    page = target.read_text()
-    assert "Results</h2>" not in page
-    assert "unfinished" in page
-    assert "No satellite was lost" in page
-
-
 def test_nothing_to_report(tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    target = tmp_path / "page.html"
-    target.write_text("old")
-    ran = run(tmp_path / "empty.jsonl", "-o", target)
-    assert ran.exit_code == 2
-    assert "there is no game in it" in ran.stderr
-    assert target.read_text() == "old"
-
-
-def test_missing_packages_are_named(played, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    ran = run(played, "-o", tmp_path / "page.html")
-    assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: jinja2 is not installed: pip install 'geo_patrol[plots]'\n"
-    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "page.html").write_text("old")
+    ran = run(tmp_path / "empty.jsonl", "-o", tmp_path / "page.html")
+    assert (ran.exit_code, "there is no game in it" in ran.stderr) == (2, True)
+    assert (tmp_path / "page.html").read_text() == "old"
 
 
 def test_the_statistics_count_what_happened(played):

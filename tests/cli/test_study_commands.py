@@ -1,10 +1,9 @@
 """``geo-patrol study`` and ``sweep``: their output, their files, and their messages about wrong input."""
 
 import csv
-import io
 import json
 import re
-import sys
+import shutil
 import textwrap
 from functools import partial
 
@@ -40,8 +39,7 @@ run = partial(run_command, columns=100)
 
 
 def read_csv(path):
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return list(csv.DictReader(path.read_text().splitlines()))
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +78,9 @@ def test_tables_say_what_they_are_from(folder):
 
 
 @pytest.mark.slow
-def test_the_same_study_gives_the_same_bytes(folder, tmp_path):
-    ran = run("study", "run", folder / "study.toml", "--out", tmp_path)
-    assert ran.exit_code == 0
+def test_a_study_that_is_finished_is_written_as_the_same_bytes(folder, tmp_path):
+    shutil.copytree(folder / "out", tmp_path, dirs_exist_ok=True)
+    assert run("study", "run", folder / "study.toml", "--out", tmp_path).stdout == (folder / "printed.txt").read_text()
     for name in ("results.json", "results.csv", "curves.csv", "answers.csv", "study.json", "plan.json"):
         assert (tmp_path / name).read_bytes() == (folder / "out" / name).read_bytes()
 
@@ -95,29 +93,33 @@ def test_parquet_has_the_same_rows(folder):
 
 @pytest.mark.slow
 def test_a_report_is_a_page_with_figures(folder, tmp_path):
-    arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
-    assert run(*arguments).exit_code == 0
-    page = (tmp_path / "page.html").read_text()
-    about = "follows rules written by hand: it guards its own HVA and raids the enemy&#39;s"
+    def report(*options):
+        target = tmp_path / str(len(options))
+        ran = run("study", "report", folder / "out", "-o", target / "page.html", "--figures", target, *options)
+        assert ran.exit_code == 0
+        return {path.name: path.read_bytes() for path in target.iterdir()}
+
+    written, study = report(), read_study(folder / "out")
+    page = written["page.html"].decode()
     for text in (
-        about,
+        "follows rules written by hand: it guards its own HVA and raids the enemy&#39;s",
         "gives legal orders at random",
-        "games, seed 1;",
-        "How to read it",
-        "What was played",
-        "Turn by turn",
         "scripted (alpha) against random (bravo)",
+        "Turn by turn",
+        f"{study.total:,} games, seed {study.plan.file.seed}; study {study.digest}",
+        "margin, mean<small>median<br>(5% to 95%)",
     ):
         assert text in page
+    assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+%\)", page)
     assert not re.search(r"hva_destroyed|<script|https?://(?!www\.w3\.org/)", page)
-    names = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert {"wins.svg", "wins.pdf", "question1.svg", "question2.pdf", "turns.svg"} <= set(names)
-    figures = {name: (tmp_path / "figures" / name).read_bytes() for name in names}
-    digest = read_study(folder / "out").digest
-    assert all(digest in figures[name].decode() for name in names if name.endswith(".svg"))
-    assert run(*arguments).exit_code == 0
-    assert page == (tmp_path / "page.html").read_text()
-    assert figures == {name: (tmp_path / "figures" / name).read_bytes() for name in names}
+    searched = sum(answer.games for answer in study.answered[0].answers)
+    assert study.total >= max(searched, sum(map(len, study.games.values())))  # what a search played counts for a cell
+    assert {"wins.svg", "wins.pdf", "question1.svg", "question2.pdf", "turns.svg"} <= written.keys()
+    narrow = report("--width", 3.5)
+    assert narrow.keys() == written.keys()
+    for files, points in ((written, "518.4pt"), (narrow, "252pt")):
+        figures = [content.decode() for name, content in files.items() if name.endswith(".svg")]
+        assert all(study.digest in figure and f'width="{points}"' in figure for figure in figures)
 
 
 def test_answers_say_what_was_asked_where(folder):
@@ -135,34 +137,6 @@ def test_answers_say_what_was_asked_where(folder):
     assert [each["value"] for each in mine] == list("12345678")
     assert sum(int(each["games"]) for each in mine) == int(row["games"]) <= 1000
     assert all(float(each["low"]) <= float(each["rate"]) <= float(each["high"]) for each in mine)
-
-
-def test_help_lists_the_measures_that_a_command_takes():
-    assert "margin" not in run("study", "threshold", "--help").stdout
-    assert "margin" in run("study", "worth", "--help").stdout
-
-
-@pytest.mark.slow
-def test_a_page_says_what_was_changed_and_how_many_games_were_played(folder, tmp_path):
-    arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path / "figures")
-    assert run(*arguments).exit_code == 0
-    page, study = (tmp_path / "page.html").read_text(), read_study(folder / "out")
-    assert re.search(r"turn limit: 6, from \d+ \(-[\d.]+%\)", page)
-    assert f"{study.total:,} games, seed {study.plan.file.seed}; study {study.digest}" in page
-    searched = sum(answer.games for answer in study.answered[0].answers)
-    assert study.total >= max(searched, sum(map(len, study.games.values())))  # what a search played counts for a cell
-    for text in ("margin, mean<small>median<br>(5% to 95%)", "scenario as it stands", "5% to 95% quantile"):
-        assert text in page
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "points"), [((), "518.4pt"), (("--width", 3.5), "252pt")])
-def test_figures_are_as_wide_as_asked(folder, tmp_path, width, points):
-    arguments = ("study", "report", folder / "out", "-o", tmp_path / "page.html", "--figures", tmp_path, *width)
-    assert run(*arguments).exit_code == 0
-    figures = [path.read_text() for path in tmp_path.glob("*.svg")]
-    assert figures
-    assert all(f'width="{points}"' in figure for figure in figures)
 
 
 def test_a_question_without_a_file_is_the_title():
@@ -185,8 +159,7 @@ def test_a_comparison_with_itself_finds_nothing(folder, tmp_path):
     assert "paired game by game, over the games that both have" in ran.stdout
     assert {row["difference"] for row in read_csv(tmp_path / "differences.csv")} == {"0.0"}
     ran = run("study", "compare", out, out, "--measure", "wins")
-    assert ran.exit_code == 2
-    assert "--measure 'wins': there are alpha wins, bravo wins" in ran.stderr
+    assert (ran.exit_code, "--measure 'wins': there are alpha wins, bravo wins" in ran.stderr) == (2, True)
 
 
 QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
@@ -203,10 +176,6 @@ QUICK = ("-c", "case1", "-s", "turn_limit=4", "-a", "idle", "-a", "idle random")
         (
             ("worth", "--change", "bravo.patrols.fuel=+10%", "-n", 10),
             "10% more fuel for each of bravo's Patrols: alpha wins",
-        ),
-        (
-            ("worth", "--change", "bravo.patrols.ammo=+1", "--change", "bravo.patrols.ammo=+2", "-n", 10),
-            "one more round for each of bravo's Patrols: alpha wins",
         ),
         (
             ("worth", "--change", "turn_limit=+2", "-n", 10, "-s", "bravo.patrols.fuel=+20"),
@@ -249,31 +218,13 @@ def test_the_table_beside_an_answer_says_how_many_games_it_is_from():
     assert "the scenario as it stands, 1,000 games\n" in run(*outside, "-n", 1000, "--check", 10).stdout
 
 
-@pytest.mark.parametrize("option", ["--csv", "--json"])
-def test_standard_output_takes_a_table_of_a_sweep_alone(option):
-    ran = run(
-        "sweep",
-        "-a",
-        "idle",
-        "idle",
-        "-c",
-        "case1",
-        "-s",
-        "turn_limit=2",
-        "-v",
-        "bravo.patrols.ammo=0,1",
-        "-n",
-        2,
-        option,
-        "-",
-    )
-    assert (ran.exit_code, ran.stderr) == (0, "")
-    if option == "--json":
-        assert len(json.loads(ran.stdout)["results"]) == 2
-    else:
-        rows = list(csv.DictReader(io.StringIO(ran.stdout)))
-        assert {row["bravo.patrols.ammo"] for row in rows} == {"0", "1"}
-        assert None not in {value for row in rows for value in row.values()}
+def test_standard_output_takes_a_table_of_a_sweep_alone():
+    sweep = ("sweep", "-a", "idle", "idle", "-s", "turn_limit=2", "-v", "bravo.patrols.ammo=0,1", "-n", 2)
+    ran = run(*sweep, "--json", "-")
+    assert (ran.stderr, len(json.loads(ran.stdout)["results"])) == ("", 2)
+    rows = list(csv.DictReader(run(*sweep, "--csv", "-").stdout.splitlines()))
+    assert {row["bravo.patrols.ammo"] for row in rows} == {"0", "1"}
+    assert None not in {value for row in rows for value in row.values()}
 
 
 def test_studies_of_one_game_are_compared(tmp_path):
@@ -287,48 +238,6 @@ def test_studies_of_one_game_are_compared(tmp_path):
     (row,) = json.loads(ran.stdout)["differences"]
     assert (row["difference"], row["low"], row["high"]) == (1.0, None, None)
     assert "+1.00 (not known from one game)" in " ".join(run(*compared, columns=200).stdout.split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("threshold", "-v", "turn_limit=1..3", "--rate", 0.5, "-n", 5), "--games must be at least"),
-        (("worth", "--change", "turn_limit"), "--change must be a list of changes; override must be key=value"),
-        (("worth", "--change", "turn_limit=+1", "--measure", "wins"), "--measure must be 'alpha wins', 'bravo wins'"),
-        (("ranking", "-v", "turn_limit=1..3"), "--vary must be given for at least two factors, got turn_limit"),
-        (("ranking", "-v", "turn_limit=1,2", "-v", "turn_limit=3"), "vary turn_limit: it is there twice"),
-        (("fair", "-v", "turn_limit=1..3", "-a", "idle", "-a", "idle"), "--agents must be a list of agents"),
-    ],
-)
-def test_faults_of_options_name_the_option(arguments, message):
-    ran = run("study", *arguments)
-    assert ran.exit_code == 2
-    assert ran.stderr.startswith(f"geo-patrol: {message}")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--csv", "x", "--json", "./x"), "--json and --csv both go to ./x: they must be two files"),
-        (("--csv", "-", "--json", "-"), "--json and --csv both go to -: they must be two files"),
-        (("--parquet", "-"), "must be a path, got '-'"),
-        (("--out", "-"), "must be a path, got '-'"),
-    ],
-)
-def test_outputs_of_a_sweep_do_not_mix(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ran = run("sweep", "-v", "turn_limit=1,2", *arguments)
-    assert ran.exit_code == 2
-    assert message in " ".join(ran.stderr.replace("│", " ").split())
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_questions_have_a_time_for_decisions():
-    for command in ("threshold", "fair", "worth", "ranking"):
-        assert "--move-time" in run("study", command, "--help").stdout
-    ran = run("study", "worth", "--change", "turn_limit=+1", *QUICK, "--move-time", 0)
-    assert ran.exit_code == 2
-    assert "move time must be seconds for a decision, more than 0" in ran.stderr
 
 
 def test_rankings_are_a_command():
@@ -371,34 +280,3 @@ def test_a_sweep_as_csv_and_parquet_has_a_row_for_each_cell_and_measure(tmp_path
     assert [row["turn_limit"] for row in rows] == ["1"] * 4 + ["2"] * 4
     assert [row["rules"] for row in rows[:3]] == ["book", "book", "code"]
     assert [row["bravo.odds.shoot.0"] for row in rows[:2]] == ["0.5", "1.0"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("study", "run", "nowhere.toml"), "nowhere.toml cannot be read"),
-        (("study", "report", "nowhere"), "nowhere holds no study"),
-        (("study", "threshold", "-v", "bravo.patrols.cuont=1..8", "--rate", 0.8), "did you mean count?"),
-        (
-            ("study", "threshold", "-v", "bravo.patrols.count=1..8", "--rate", 80),
-            "--rate: a share from 0 to 1, such as 0.8 for 80%, got 80",
-        ),
-        (("study", "worth", "--change", "bravo.patrols.ammo=+1", "--measure", "wins"), "--measure must be"),
-        (("sweep", "-v", "bravo.patrols.amo=1"), "there is no such key; did you mean ammo?"),
-        (("sweep", "-v", "turn_limit=3..1"), "the smaller end comes first"),
-        (("sweep", "-v", "turn_limit=3", "-n", 5), "games must be an even number of at least 2, got 5"),
-    ],
-)
-def test_wrong_input_is_reported_without_a_traceback(arguments, message):
-    ran = run(*arguments)
-    assert ran.exit_code == 2
-    assert ran.stderr.startswith("geo-patrol: ")
-    assert message in ran.stderr
-    assert "Traceback" not in ran.stderr
-
-
-def test_parquet_without_its_package_is_an_error_before_anything_is_played(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    ran = run("sweep", "-v", "turn_limit=1", "--parquet", tmp_path / "cells.parquet")
-    assert ran.exit_code == 2
-    assert ran.stderr == "geo-patrol: pyarrow is not installed: pip install 'geo_patrol[study]'\n"

@@ -1,9 +1,6 @@
 """``geo-patrol watch`` and ``geo-patrol play``: their arguments, and their messages without a screen."""
 
 import io
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pygame
@@ -16,43 +13,6 @@ from geo_patrol.drawing import screen
 from geo_patrol.replays import Recorder, ReplayReader, check
 from geo_patrol.window import watch
 from tests.support.commands import run
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["watch", "scriptd", "random"], "did you mean 'scripted'?"),
-        (["watch", "scripted", "random", "--config", "case9"], "case9"),
-        (["watch", "scripted", "random", "--seed", -1], "seed must be a non-negative integer"),
-        (
-            ["watch", "scripted", "random", "--set", "turn_limit=0"],
-            "turn_limit must be an integer from 1 to 10000, got 0",
-        ),
-    ],
-)
-def test_wrong_arguments_are_explained(arguments, message):
-    ran = run(*arguments)
-    assert ran.exit_code == 2
-    assert ran.stderr.startswith("geo-patrol: ")
-    assert message in ran.stderr
-    assert screen.open_screens == []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
-def test_without_a_screen_watching_says_what_to_do():
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
-    }
-    command = [sys.executable, "-m", "geo_patrol", "watch", "scripted", "random"]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert "there is no screen to open a window on" in ran.stderr
-    assert "geo-patrol match --show" in ran.stderr
-    assert len(ran.stderr.splitlines()) == 1
 
 
 def test_watching_shows_the_game_of_the_seed(monkeypatch):
@@ -121,8 +81,3 @@ def test_a_window_that_is_closed_at_once_ends_well(monkeypatch):
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     ran = run("watch", "scripted", "random")
     assert (ran.exit_code, ran.output) == (0, "")
-
-
-def test_a_misspelt_person_is_suggested():
-    ran = run("play", "--against", "perso", "--text")
-    assert (ran.exit_code, ran.stderr) == (2, "geo-patrol: there is no agent 'perso'; did you mean 'person'?\n")
