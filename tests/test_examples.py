@@ -20,31 +20,14 @@ SHOWN = {
     "text_agent.py": "0 phases without a readable answer",
     "two_agents_in_a_window.py": "episode 1: alpha wins in turn",
 }
-NEED_LIBRARIES = {
-    "agilerl_ppo.py",
-    "behavior_cloning.py",
-    "export_onnx.py",
-    "mappo_satellites.py",
-    "openenv_game.py",
-    "ppo_cuda.py",
-    "ppo_geo_patrol.py",
-    "pufferlib_ppo.py",
-    "record_video.py",
-    "rllib_ppo.py",
-    "rllib_selfplay.py",
-    "sb3_ppo.py",
-    "supersuit_random.py",
-    "tianshou_ppo.py",
-    "torchrl_ppo.py",
-    "train_psro.py",
-    "train_selfplay.py",
-    "verifiers_game.py",
-}
+
+
+NEED_LIBRARIES = sorted({path.name for path in EXAMPLES.glob("*.py")} - SHOWN.keys())
 """Those run in tests/training, tests/libraries and tests/rllib."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_LIBRARIES))
+@pytest.mark.parametrize("example", SHOWN)
 def test_example_runs(example, tmp_path):
     result = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / example], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -53,7 +36,7 @@ def test_example_runs(example, tmp_path):
     assert SHOWN[example] in result.stdout
 
 
-@pytest.mark.parametrize("example", sorted(NEED_LIBRARIES))
+@pytest.mark.parametrize("example", NEED_LIBRARIES)
 def test_an_example_says_in_a_line_how_to_install_its_library(example, tmp_path):
     program = [sys.executable, "-S", EXAMPLES / example]  # -S: without installed packages
     result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -66,15 +49,6 @@ def test_the_help_of_an_example_needs_no_library():
     result = subprocess.run(program, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "training time in minutes" in result.stdout
-
-
-def test_films_need_moviepy(tmp_path):
-    path = EXAMPLES / "record_video.py"
-    program = f"import runpy, sys; sys.modules['moviepy'] = None; runpy.run_path({str(path)!r})"
-    command = [sys.executable, "-c", program]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert result.stderr.strip().endswith('pip install "geo_patrol[moviepy]"')
 
 
 def test_random_scenarios_differ_from_game_to_game():

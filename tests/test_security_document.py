@@ -10,9 +10,7 @@ TESTS = Path(__file__).parent
 DOCUMENT = (TESTS.parent / "SECURITY.md").read_text(encoding="utf-8")
 PROVED_BY = {
     "Files": {
-        "Bounds": [
-            "test_fuzz.py::test_damaged_files_are_loaded_or_refused_within_bounds",
-        ],
+        "Bounds": ["test_fuzz.py::test_damaged_files_are_loaded_or_refused_within_bounds"],
         "Counts": [
             "test_hostile_files.py::test_tables_with_a_million_fields_are_refused_at_once",
             "test_hostile_files.py::test_variants_are_counted_before_they_are_read",
@@ -22,17 +20,13 @@ PROVED_BY = {
             "test_hostile_files.py::test_huge_files_are_refused_without_being_read",
             "test_hostile_files.py::test_pipes_and_devices_are_refused_at_once",
         ],
-        "Policies": [
-            "test_hostile_files.py::test_numbers_that_a_cast_makes_infinite_are_refused",
-        ],
+        "Policies": ["test_hostile_files.py::test_numbers_that_a_cast_makes_infinite_are_refused"],
         "Solutions": [
             "test_hostile_files.py::test_arrays_that_are_no_solution_are_refused",
             "test_hostile_files.py::test_metadata_that_are_of_no_solution_are_refused",
             "test_hostile_files.py::test_solutions_with_enormous_or_truncated_contents_are_refused_in_bounded_memory",
         ],
-        "Positions": [
-            "test_hostile_files.py::test_odds_of_hostile_files_are_refused_in_one_line",
-        ],
+        "Positions": ["test_hostile_files.py::test_odds_of_hostile_files_are_refused_in_one_line"],
         "ONNX": [
             "agents/test_onnx_networks.py::test_weights_in_other_files_are_refused",
             "agents/test_onnx_networks.py::test_operators_from_elsewhere_are_refused",
@@ -44,28 +38,20 @@ PROVED_BY = {
             "test_hostile_files.py::test_verify_gives_up_on_hostile_games",
             "replays/test_packed_files.py::test_files_of_tiny_frames_are_refused_early",
         ],
-        "Resuming": [
-            "cli/test_replay_command.py::test_untrusted_games_are_not_resumed_with_any_agent",
-        ],
+        "Resuming": ["cli/test_replay_command.py::test_untrusted_games_are_not_resumed_with_any_agent"],
     },
     "Terminals": {
         "Messages": [
             "test_hostile_files.py::test_messages_quote_hostile_text_escaped_and_bounded",
             "test_hostile_files.py::test_unknown_keys_are_escaped",
         ],
-        "Titles": [
-            "replays/test_round_trip.py::test_long_texts_are_shortened",
-        ],
+        "Titles": ["replays/test_round_trip.py::test_long_texts_are_shortened"],
     },
     "Agents": {
-        "TorchScript": [
-            "training/test_published_networks.py::test_files_that_are_no_torchscript",
-        ],
-        "Answers": [
-            "agents/test_own_agents.py::test_answers_are_data_and_must_be_whole_before_the_deadline",
-        ],
+        "TorchScript": ["training/test_published_networks.py::test_files_that_are_no_torchscript"],
+        "Answers": ["agents/test_own_agents.py::test_answers_are_data_and_must_be_whole_before_the_deadline"],
         "Programs": [
-            "agents/test_own_agents.py::test_programs_that_an_agent_starts_end_with_the_match_however_that_ends",
+            "agents/test_own_agents.py::test_programs_that_an_agent_starts_end_with_the_match_however_that_ends"
         ],
     },
     "The server": {
@@ -83,9 +69,7 @@ PROVED_BY = {
             "web/test_flights.py::test_more_orders_than_a_mission_has_turns_are_refused",
             "web/test_flights.py::test_wrong_missions_of_ones_own_are_refused",
         ],
-        "Messages": [
-            "web/test_fuzz_server.py::test_damaged_messages_and_requests_disturb_no_game",
-        ],
+        "Messages": ["web/test_fuzz_server.py::test_damaged_messages_and_requests_disturb_no_game"],
         "Fair shares": [
             "web/test_attacks.py::test_wrong_secrets_do_not_use_up_what_a_pupil_may_ask_for",
             "web/test_attacks.py::test_a_client_that_floods_the_lesson_starves_nobody_else",
@@ -128,9 +112,7 @@ PROVED_BY = {
             "web/test_names.py::test_no_spelling_passes_for_an_agent",
             "web/test_names.py::test_names_that_look_alike_are_the_same",
         ],
-        "Other sites": [
-            "web/test_server.py::test_requests_of_other_sites_are_refused",
-        ],
+        "Other sites": ["web/test_server.py::test_requests_of_other_sites_are_refused"],
         "Agents for clients": [
             "web/test_server.py::test_bad_setups_are_refused_in_a_line",
             "web/test_endings.py::test_an_agent_that_fails_again_and_again_loses_and_the_page_is_told_why",
@@ -157,9 +139,7 @@ PROVED_BY = {
             "base/test_full_disk.py::test_a_journal_holds_whole_lines_only",
             "evaluation/test_processes.py::test_a_killed_tournament_can_be_resumed",
         ],
-        "The cache of compiled code": [
-            "test_lost_machine.py::test_compiled_code_is_that_of_its_types_or_is_missing",
-        ],
+        "The cache of compiled code": ["test_lost_machine.py::test_compiled_code_is_that_of_its_types_or_is_missing"],
         "A server": [
             "web/test_commands.py::test_all_games_go_on_when_the_server_is_killed_in_the_middle_of_their_phases",
             "test_lost_machine.py::test_a_server_loses_no_acknowledged_phase",
@@ -179,20 +159,12 @@ PROVED_BY = {
             "web/test_attacks.py::test_a_damaged_replay_is_reported_and_the_table_kept_as_it_is",
             "test_lost_machine.py::test_a_table_goes_back_to_its_last_readable_phase_and_says_so",
         ],
-        "Shared": [
-            "base/test_full_disk.py::test_a_folder_is_used_by_one_process_at_a_time",
-        ],
+        "Shared": ["base/test_full_disk.py::test_a_folder_is_used_by_one_process_at_a_time"],
     },
     "The cache of compiled code": {
-        "Damaged": [
-            "base/test_compile_cache.py::test_damaged_files_are_recompiled_and_replaced",
-        ],
-        "Read-only": [
-            "base/test_compile_cache.py::test_code_in_a_folder_that_cannot_be_written_is_used",
-        ],
-        "Full": [
-            "base/test_compile_cache.py::test_a_full_disk_lets_the_program_run_uncached",
-        ],
+        "Damaged": ["base/test_compile_cache.py::test_damaged_files_are_recompiled_and_replaced"],
+        "Read-only": ["base/test_compile_cache.py::test_code_in_a_folder_that_cannot_be_written_is_used"],
+        "Full": ["base/test_compile_cache.py::test_a_full_disk_lets_the_program_run_uncached"],
     },
 }
 """Sections; in them the first words of a statement, in bold; and the tests of it."""
