@@ -1,6 +1,5 @@
 """Match play: seeds, sides, random streams, counts, and errors of agents."""
 
-import zlib
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,7 +11,7 @@ from geo_patrol import ConfigError, Game, GeoPatrolError, make_agent
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.base.errors import AgentError
 from geo_patrol.engine.state import COLLIDE, FORFEIT, GUARD, ORDERS
-from geo_patrol.evaluation.chunks import CHUNK_PAIRS, agent_generator, game_seed
+from geo_patrol.evaluation.chunks import CHUNK_PAIRS, game_seed
 from geo_patrol.evaluation.match import play_match
 from geo_patrol.evaluation.results import DRAW, FIRST, REASONS, SECOND
 from geo_patrol.evaluation.statistics import clustered_interval, student_quantile, wilson_interval
@@ -136,16 +135,6 @@ def test_the_last_chunk_has_the_same_rows_for_the_agents_of_the_package():
         play_match("scripted", "random", games=50, seed=9),
         slice(20),
     )
-
-
-def test_generators_follow_match_chunk_side_and_name():
-    draws = {
-        agent_generator(*key).integers(1 << 60)
-        for key in [(1, 0, 0, "a"), (2, 0, 0, "a"), (1, 1, 0, "a"), (1, 0, 1, "a"), (1, 0, 0, "b")]
-    }
-    assert len(draws) == 5
-    by_hand = np.random.default_rng([7, 3, 1, zlib.crc32(b"random")])
-    assert agent_generator(7, 3, 1, "random").integers(1 << 60) == by_hand.integers(1 << 60)
 
 
 def test_games_are_those_that_a_single_game_plays():

@@ -1,4 +1,4 @@
-"""Many processes: tables do not depend on their number, on killed processes, or on the state of agents."""
+"""Executors: tables do not depend on them, on the number of processes, on killed ones, or on the state of agents."""
 
 import multiprocessing
 import os
@@ -6,14 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from geo_patrol import AgentError, play_match
 from geo_patrol.agents.isolation import agent as isolation
 from geo_patrol.config.presets import load_config
-from geo_patrol.evaluation import WorkerError, play_tournament
+from geo_patrol.evaluation import WorkerError, play_sprt, play_tournament
 from geo_patrol.evaluation.campaign import GAMES
 from geo_patrol.evaluation.chunks import CHUNK_PAIRS, PlannedMatch, play_chunk
 from geo_patrol.evaluation.executors import (
@@ -23,25 +26,133 @@ from geo_patrol.evaluation.executors import (
     play_in_worker,
     run_tasks,
 )
-from tests.support.executors import tables
+from tests.support.executors import InlineExecutor, LastFirstExecutor, tables
 
 OWN = Path(__file__).parents[1] / "support" / "own_agents.py"
-SETTINGS = {"config": "case4", "games": 2 * CHUNK_PAIRS + 4, "seed": 5}
-AGENTS = ("scripted", "random", "idle")
+SETTINGS = {"config": "case4", "overrides": {"turn_limit": 2}, "games": 4 * CHUNK_PAIRS + 4, "seed": 5}
+AGENTS = ("random", "idle", "turtle")
 
 PATIENCE = 300  # seconds: only a fault takes as long
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no process groups, no SIGKILL")
 
 
+class FailingExecutor(InlineExecutor):
+    """Breaks after a number of tasks, as a pool whose worker was killed."""
+
+    def __init__(self, tasks):
+        super().__init__()
+        self._tasks = tasks
+
+    def submit(self, fn, /, *args, **kwargs):
+        if not self._tasks:
+            raise BrokenExecutor
+        self._tasks -= 1
+        return super().submit(fn, *args, **kwargs)
+
+
 @pytest.fixture(scope="module")
 def tournament():
-    return play_tournament(AGENTS, **SETTINGS, processes=2)
+    return play_tournament(AGENTS, **SETTINGS, executor=InlineExecutor())
 
 
 @pytest.mark.slow
-def test_the_number_of_processes_does_not_matter(tournament, without_workers):
-    assert multiprocessing.active_children() == []
+@pytest.mark.parametrize("make", [LastFirstExecutor, lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(1)])
+def test_tournaments_are_the_same_on_any_executor(make, tournament):
+    reported = []
+    with make() as executor:
+        result = play_tournament(
+            AGENTS, **SETTINGS, executor=executor, progress=lambda *counts: reported.append(counts)
+        )
+        assert executor.submit(abs, -1).result() == 1  # it is still in use
+    assert tables(result) == tables(tournament)
+    assert reported == sorted(reported)
+    assert reported[-1] == (3 * SETTINGS["games"],) * 2
+
+
+def test_sequential_tests_are_the_same_on_any_executor():
+    settings = {"elo1": 100, "config": "case4", "overrides": {"turn_limit": 1}, "seed": 2}
+    one, other = (
+        play_sprt("random", "random", **settings, executor=make()) for make in (InlineExecutor, LastFirstExecutor)
+    )
+    assert tables(one) == tables(other)
+
+
+def test_playing_in_the_calling_process_changes_nothing(tournament, without_workers):
     assert tables(play_tournament(AGENTS, **SETTINGS)) == tables(tournament)
+
+
+@pytest.mark.slow
+def test_a_match_on_an_executor_is_that_of_one_process(tmp_path):
+    here = play_match("random", "turtle", **SETTINGS, save=tmp_path / "here.jsonl")
+    there = play_match(
+        "random",
+        "turtle",
+        **SETTINGS,
+        save=tmp_path / "there.jsonl",
+        executor=LastFirstExecutor(),
+        on_failure="forfeit",
+    )
+    assert there.agents == here.agents
+    np.testing.assert_array_equal(there.games, here.games)
+    np.testing.assert_array_equal(there.first_game, here.first_game)
+    saved = [(tmp_path / name).read_text().splitlines()[1:] for name in ("here.jsonl", "there.jsonl")]
+    assert len(saved[0]) > SETTINGS["games"]
+    assert saved[0] == saved[1]
+
+
+def test_a_match_in_worker_processes_is_that_of_one(monkeypatch):
+    opened = []
+
+    class Workers(InlineExecutor):
+        def __init__(self, processes):
+            super().__init__(processes)
+            opened.append(processes)
+
+    monkeypatch.setattr("geo_patrol.evaluation.campaign.ProcessExecutor", Workers)
+    here, there = (play_match("random", "turtle", **SETTINGS, processes=processes) for processes in (1, 3))
+    assert opened == [3]
+    np.testing.assert_array_equal(there.games, here.games)
+    assert there.agents == here.agents
+
+
+@pytest.mark.slow
+def test_errors_of_agents_on_an_executor_are_raised(tmp_path):
+    bot = tmp_path / "bot.py"
+    bot.write_text("""
+class Raising:
+    name, observation = "raising", "tokens"
+    def reset(self, new_games): pass
+    def act(self, observations, masks, generator): raise RuntimeError("no idea")
+""")
+    with pytest.raises(AgentError, match="RuntimeError: no idea"):
+        play_match(f"{bot}:Raising", "idle", games=2, executor=InlineExecutor())
+    result = play_match(f"{bot}:Raising", "idle", games=2, executor=InlineExecutor(), on_failure="forfeit")
+    assert (result.winner == 1).all()
+    assert result.agents[0] == f"{bot}:Raising"
+
+
+@pytest.mark.slow
+def test_a_broken_executor_loses_no_finished_game(tournament, tmp_path):
+    with pytest.raises(WorkerError, match="finished games are stored"):
+        play_tournament(AGENTS, **SETTINGS, folder=tmp_path, executor=FailingExecutor(4))
+    stored = (tmp_path / GAMES).read_bytes().count(b"\n")
+    assert 1 <= stored <= 4
+    again = play_tournament(AGENTS, **SETTINGS, folder=tmp_path, executor=FailingExecutor(9 - stored))
+    assert tables(again) == tables(tournament)
+
+
+def test_tasks_are_taken_as_they_are_needed():
+    taken = count()
+    tasks = (next(taken) for _ in range(1_000_000))
+    finished = run_tasks(InlineExecutor(), abs, tasks)
+    assert sorted(next(finished)[1] for _ in range(10)) == list(range(10))
+    assert next(taken) <= 12
+    finished.close()
+
+
+def test_an_executor_has_a_number_of_workers():
+    with pytest.raises(ValueError, match="processes = 2: an executor has its own number of workers, leave it out"):
+        play_tournament(AGENTS, **SETTINGS, processes=2, executor=InlineExecutor())
 
 
 SCRIPT = """
@@ -57,17 +168,17 @@ def stop(*_):
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     journal = folder / "games.jsonl"
-    play_tournament(sys.argv[3:], config="case4", games=int(sys.argv[2]), seed=5, processes=2, folder=folder, progress=stop)
+    play_tournament(sys.argv[3:], **eval(sys.argv[2]), processes=2, folder=folder, progress=stop)
 """
 
 
 @pytest.mark.slow
 @needs_signals
 def test_a_killed_tournament_can_be_resumed(tournament, tmp_path):
-    """It has six tasks, of which two processes get four at first: it is stopped before the last ones are finished."""
+    """It has nine tasks, of which two processes get four at first: it is stopped before the last ones are finished."""
     script, folder = tmp_path / "play.py", tmp_path / "out"
     script.write_text(SCRIPT)
-    command = [sys.executable, script, folder, str(SETTINGS["games"]), *AGENTS]
+    command = [sys.executable, script, folder, repr(SETTINGS), *AGENTS]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout.readline() == "some are finished\n"
     process.kill()
@@ -79,7 +190,7 @@ def test_a_killed_tournament_can_be_resumed(tournament, tmp_path):
     again = play_tournament(AGENTS, **SETTINGS, folder=folder, processes=2)
     assert tables(again) == tables(tournament)
     assert journal.read_bytes().startswith(stored)
-    assert journal.read_bytes().count(b"\n") == 6
+    assert journal.read_bytes().count(b"\n") == 9
 
 
 @pytest.mark.slow

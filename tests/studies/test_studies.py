@@ -91,6 +91,7 @@ set = { "bravo.patrols.count" = 8 }
         ({"agents": []}, "agents must be a list of agents"),
         ({"agents": ["idle", ["idle", "idle"]]}, "idle against idle is there twice"),
         ({"games": 3}, "games must be even where an agent plays both sides"),
+        ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         ({"set": {"mirror": "+20%"}}, "mirror = '\\+20%': it is relative, and the value is no number but False"),
         ({"set": {"rules": "+20%"}}, "rules must be 'book' or 'code', got '\\+20%'"),
         (
@@ -284,14 +285,6 @@ def test_a_single_game_has_no_interval_of_a_mean():
     tables(study)
 
 
-def test_a_cell_has_the_games_of_the_answers():
-    worth = {"kind": "worth", "of": {"bravo.patrols.ammo": "+1"}, "games": 40}
-    study = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "question": [worth]})
-    assert {row["games"] for row in study.rows()} == {40}
-    whole = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "games": 40})
-    assert [row["mean"] for row in study.rows()] == [row["mean"] for row in whole.rows()]
-
-
 def test_games_of_a_search_count_for_the_scenario_as_it_stands():
     study = play_study({**SMALL, "factors": {}, "agents": ["scripted"], "question": [QUESTION]})
     level = next(level for level in study.answered[0].answers[0].levels if level.value == 8)  # as in case1
@@ -400,13 +393,6 @@ def test_progress_counts_games_once(tmp_path):
     play_study(data, folder=tmp_path, progress=lambda *counts: reported.append(counts))
     assert reported == sorted(reported, key=lambda counts: counts[0])
     assert all(some <= total for some, total in reported)
-
-
-def test_values_of_a_factor_may_be_lists():
-    odds = [[0.8, 0.4], [1.0, 0.5]]
-    study = play_study({**SMALL, "factors": {"bravo.odds.shoot": odds}, "agents": ["scripted"]})
-    assert [list(cell.values[0]) for cell in study.plan.cells] == odds
-    assert [len(games) for games in study.games.values()] == [10, 10]
 
 
 @pytest.mark.parametrize(
