@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from geo_patrol import play_match
-from tests.browser.driving import serving
+from tests.browser.driving import open_table, ordering, serving
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
@@ -52,6 +52,19 @@ def open_page(chromium):
     for context in contexts:
         context.close()
     assert errors == []
+
+
+@pytest.fixture
+def open_seat(address, open_page):
+    """Return a function that opens a table, and the page of alpha; it waits until orders are asked for."""
+
+    def open_one(size=(1280, 800), *, options=(), **asked):
+        _, alpha, _, _ = open_table(address, **asked)
+        page = open_page(alpha, size, reduced_motion="reduce", **dict(options))
+        assert ordering(page)
+        return page
+
+    return open_one
 
 
 @pytest.fixture

@@ -1,44 +1,25 @@
 """A server for the tests, and what people do at its pages in a browser."""
 
 import json
-import threading
 import time
 import urllib.request
-from contextlib import contextmanager
 from urllib.parse import urlencode
 
 import pytest
 
 from geo_patrol.base.sides import SIDES
+from tests.support.serving import serving as serve
 
 
-@contextmanager
 def serving(folder, port=0, host="127.0.0.1", own_agents=()):
-    """Run a server that listens on a host; yield its address on this computer."""
-    uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
-    from geo_patrol.web.app import Server
-    from geo_patrol.web.tables import TableStore
-
-    hosts = ("127.0.0.1",) if host == "127.0.0.1" else ("*",)
-    app = Server(
-        TableStore(folder, 2_000, frozenset(own_agents)), hosts, host=host
-    ).app()  # all tests come from one address
-    server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", ws="websockets-sansio"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    end = time.monotonic() + 60
-    while not server.started:
-        assert thread.is_alive()
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+    """Run a server of the games in a folder, as a context; all tests come from one address, which may open many."""
+    tables = pytest.importorskip("geo_patrol.web.tables", reason="the package installs what it needs")
+    return serve(tables.TableStore(folder, 2_000, frozenset(own_agents)), port, host)
 
 
 def open_table(address, **asked):
     """Open a table; return its name and the addresses for alpha, bravo and those who watch, None where an agent plays."""
-    body = json.dumps(asked).encode()
+    body = json.dumps({"seed": 5, "alpha": "link", "bravo": "link"} | asked).encode()
     with urllib.request.urlopen(urllib.request.Request(f"{address}/api/tables", body)) as answer:
         opened = json.load(answer)
     name, secrets = opened["table"], opened["secrets"]
@@ -123,6 +104,24 @@ def point_of(page, area):
             }
         }""",
         area,
+    )
+
+
+def index_of(page, order):
+    """Return the number of an order among those of a flight."""
+    return page.evaluate("order => page.board.flight.choices.findIndex((choice) => choice.order === order)", order)
+
+
+def endpoint_of(page, order):
+    """Return where the endpoint of an order of a flight is on the screen."""
+    page.locator("#map").scroll_into_view_if_needed()
+    return page.evaluate(
+        """index => {
+          const [x, y] = page.board.flight.choices[index].at;
+          const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
+          return [at.x, at.y];
+        }""",
+        index_of(page, order),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from geo_patrol.agents.levels import read_levels
 from geo_patrol.web import protocol
-from tests.browser.driving import check_page, commit, open_table, ordering, until
+from tests.browser.driving import check_page, commit, ordering, until
 
 ASKED = {"preset": "geo_patrol", "alpha": "level:telstar", "bravo": "level:telstar"}
 SHORT = 'extends = "geo_patrol"\nturn_limit = 3\n'
@@ -68,23 +68,16 @@ def test_the_result_its_curve_and_its_moments_are_told(played):
 @pytest.mark.parametrize(
     ("loser", "title"), [("bravo", "Where you could have done better"), ("alpha", "One moment that decided it")]
 )
-def test_moments_of_a_game_that_was_won_are_said_to_be_no_more_than_better_orders(address, open_page, loser, title):
+def test_moments_of_a_game_that_was_won_are_said_to_be_no_more_than_better_orders(open_seat, loser, title):
     scenario = f'extends = "geo_patrol"\nturn_limit = 1\n[{loser}.hva]\nfuel = 50\n'
-    _, alpha, _, _ = open_table(address, scenario=scenario, seed=5, alpha="link", bravo="idle")
-    page = open_page(alpha, reduced_motion="reduce")
+    page = open_seat(scenario=scenario, bravo="idle")
     while ordering(page):
         commit(page)
     hold, prograde = {"action": "hold"}, {"action": "prograde", "sector": 17}
     drawn = {"shapes": [], "symbols": {}}
     moment = {"index": 0, "satellite": "P1", "given": hold, "better": prograde, "before": 40, "after": 70, **drawn}
-    answer = {
-        "done": 1,
-        "total": 1,
-        "chances": [40, 50],
-        "moments": [moment],
-        "best": {**moment, "better": hold | {"action": "guard"}},
-        "luck": {"index": 1, "change": -16},
-    }
+    best, luck = {**moment, "better": hold | {"action": "guard"}}, {"index": 1, "change": -16}
+    answer = {"done": 1, "total": 1, "chances": [40, 50], "moments": [moment], "best": best, "luck": luck}
     page.route("**/analysis/*", lambda route: route.fulfill(json=answer))
     page.click("#next")
     page.locator("#moments-title", has_text=title).wait_for()
@@ -94,10 +87,9 @@ def test_moments_of_a_game_that_was_won_are_said_to_be_no_more_than_better_order
     assert "Luck in turn 1 cost 16 points, whatever the orders." in page.text_content("#about-curve")
 
 
-def test_the_past_of_a_longer_game_comes_in_pages(address, open_page, monkeypatch):
+def test_the_past_of_a_longer_game_comes_in_pages(open_seat, monkeypatch):
     monkeypatch.setattr(protocol, "PAGE", 2)
-    _, alpha, _, _ = open_table(address, scenario=SHORT, seed=3, alpha="link", bravo="scripted")
-    page = open_page(alpha, reduced_motion="reduce")
+    page = open_seat(scenario=SHORT, seed=3, bravo="scripted")
     while ordering(page):
         commit(page)
     page.click("#next")
@@ -150,10 +142,8 @@ def test_own_games_are_listed_unfinished_ones_first(played):
     played.wait_for_url("**/after.html#*")
 
 
-def test_a_score_that_is_estimated_is_marked_in_the_list(address, open_page):
-    _, alpha, _, _ = open_table(address, preset="geo_patrol_hidden", seed=5, alpha="link", bravo="level:1")
-    page = open_page(alpha, reduced_motion="reduce")
-    assert ordering(page)
+def test_a_score_that_is_estimated_is_marked_in_the_list(open_seat):
+    page = open_seat(preset="geo_patrol_hidden", bravo="level:1")
     commit(page)
     assert ordering(page)
     assert "~" in page.text_content("#right")
@@ -164,16 +154,8 @@ def test_a_score_that_is_estimated_is_marked_in_the_list(address, open_page):
 def test_a_rating_comes_with_the_first_whole_game(address, open_page):
     page = open_page(f"{address}/static/games.html")
     page.locator("#rating", has_text="Play a whole game").wait_for()
-    result = {
-        "names": ["person", "Telstar"],
-        "winner": "alpha",
-        "score": [223, 112],
-        "turn": 10,
-        "over": True,
-        "title": "GEO Patrol",
-        "reasons": [{"reason": "hva_destroyed", "side": "bravo"}],
-        "changed": 1,
-    }
+    result = {"names": ["person", "Telstar"], "winner": "alpha", "score": [223, 112], "turn": 10, "over": True}
+    result |= {"title": "GEO Patrol", "reasons": [{"reason": "hva_destroyed", "side": "bravo"}], "changed": 1}
     game = {"table": "ab12", "side": "alpha", "secret": "x", "asked": ASKED, "result": result}
     keep = "games => localStorage.setItem('geo_patrol.games', JSON.stringify(games))"
     page.evaluate(keep, [game | {"result": result | {"hinted": True}}])
@@ -193,9 +175,8 @@ def test_a_rating_comes_with_the_first_whole_game(address, open_page):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
-def test_the_pages_fit_their_windows_and_are_accessible(address, open_page, size):
-    _, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:9")
-    page = open_page(alpha, size, reduced_motion="reduce")
+def test_the_pages_fit_their_windows_and_are_accessible(open_seat, size):
+    page = open_seat(size, scenario=SHORT, bravo="level:9")
     while ordering(page):
         commit(page)
     page.click("#next")

@@ -44,7 +44,7 @@ def test_a_whole_game_is_played_in_firefox(address, firefox):
         firefox.find_element(By.CSS_SELECTOR, selector).click()
 
     state = "document.body.dataset.state"
-    _, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:9")
+    _, alpha, _, _ = open_table(address, scenario=SHORT, bravo="level:9")
     firefox.navigate(alpha)
     num_orders = 0
     while True:

@@ -1,26 +1,15 @@
 """Flights in a real browser: a whole mission by keyboard, and by mouse on a phone."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from geo_patrol.flight import Flight, load_mission
-from tests.browser.driving import check_page, serving, until
-
-BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def server(tmp_path):
-    """The address of a server; requested before pages, it outlives them."""
-    with serving(tmp_path) as address:
-        yield address
+from tests.browser.driving import check_page, endpoint_of, index_of, until
+from tests.flight.ships import BEST
 
 
-def open_mission(server, open_page, mission, **options):
+def open_mission(address, open_page, mission, **options):
     """Open a mission as people do; return its page."""
-    page = open_page(server, **options)
+    page = open_page(address, **options)
     page.click("text=Flights")
     title = load_mission(mission).title
     page.locator("#missions li", has=page.locator(f"b:text-is('{title}')")).locator("a").click()
@@ -32,10 +21,6 @@ def open_mission(server, open_page, mission, **options):
 def flown(page, number):
     """Wait until a number of orders has been flown, and the page is ready for the next one."""
     until(page, f"page.flight !== null && page.flight.number === {number} && !page.isBusy")
-
-
-def index_of(page, order):
-    return page.evaluate("order => page.flight.choices.findIndex((choice) => choice.order === order)", order)
 
 
 def press_order(page, order):
@@ -50,25 +35,11 @@ def press_order(page, order):
     page.keyboard.press("Enter")
 
 
-def click_order(page, order):
-    """Click the endpoint of an order on the map."""
-    page.locator("#map").scroll_into_view_if_needed()
-    point = page.evaluate(
-        """index => {
-          const [x, y] = page.flight.choices[index].at;
-          const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
-          return [at.x, at.y];
-        }""",
-        index_of(page, order),
-    )
-    page.mouse.click(*point)
-
-
-def test_a_mission_by_keyboard_and_one_by_mouse_on_a_phone(server, open_page):
+def test_a_mission_by_keyboard_and_one_by_mouse_on_a_phone(address, open_page):
     mission = "docking_race"
     flight = Flight.from_orders(mission, BEST[mission]["orders"])
     orders = [turn.order for turn in flight.turns]
-    page = open_mission(server, open_page, mission)
+    page = open_mission(address, open_page, mission)
     start = page.url
     for number, order in enumerate(orders):
         press_order(page, order)
@@ -91,40 +62,32 @@ def test_a_mission_by_keyboard_and_one_by_mouse_on_a_phone(server, open_page):
 
     phone = open_page(start, size=(390, 844))
     flown(phone, 0)
-    click_order(phone, orders[0])
+    phone.mouse.click(*endpoint_of(phone, orders[0]))
     flown(phone, 1)
     phone.click("#undo")
     flown(phone, 0)
     for number, order in enumerate(orders):
-        click_order(phone, order)
+        phone.mouse.click(*endpoint_of(phone, order))
         flown(phone, number + 1)
     assert phone.evaluate("document.documentElement.scrollWidth") == 390
     assert phone.evaluate("page.flight.success")
 
 
-def test_a_finger_chooses_and_then_flies(server, open_page):
-    phone = open_mission(server, open_page, "sample_probe", size=(390, 844), has_touch=True, is_mobile=True)
+def test_a_finger_chooses_and_then_flies(address, open_page):
+    phone = open_mission(address, open_page, "sample_probe", size=(390, 844), has_touch=True, is_mobile=True)
     assert phone.evaluate("document.querySelector('.map').scrollLeft") > 0, "the ship is in sight"
     index = index_of(phone, "launch D13")
     for _ in range(2):
         assert phone.evaluate("page.flight.number") == 0
-        point = phone.evaluate(
-            """index => {
-              const [x, y] = page.flight.choices[index].at;
-              const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
-              return [at.x, at.y];
-            }""",
-            index,
-        )
-        phone.touchscreen.tap(*point)
+        phone.touchscreen.tap(*endpoint_of(phone, "launch D13"))
         until(phone, f"page.board.chosen === {index} || page.flight.number === 1")
     flown(phone, 1)
     assert "8 of 8 points" in phone.inner_text("#result")
     assert phone.locator("#engine-keys").is_hidden()
 
 
-def test_wrong_missions_are_explained(server, open_page):
-    page = open_page(f"{server}/static/flights.html", ignored="400")
+def test_wrong_missions_are_explained(address, open_page):
+    page = open_page(f"{address}/static/flights.html", ignored="400")
     page.select_option("[name=mission]", "own")
     page.fill("[name=scenario]", 'extends = "sample"\nturns = 99\n')
     page.click("text=Open the mission")
@@ -136,8 +99,8 @@ def test_wrong_missions_are_explained(server, open_page):
     page.locator("h1", has_text="Random mission 7").wait_for()
 
 
-def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(server, open_page):
-    page = open_mission(server, open_page, "touchdown")
+def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(address, open_page):
+    page = open_mission(address, open_page, "touchdown")
     assert "+3 for each planet" in page.inner_text("#scoring")
     assert "repeats its last move" in page.inner_text("#rules")
     press_order(page, "launch A5")
@@ -149,8 +112,8 @@ def test_a_ship_that_leaves_the_map_is_lost_and_the_rules_are_on_the_page(server
     assert page.inner_text("#result").startswith("Lost in space: 0 of 19")
 
 
-def test_a_launch_has_to_be_chosen_and_its_meaning_is_told(server, open_page):
-    page = open_mission(server, open_page, "sample")
+def test_a_launch_has_to_be_chosen_and_its_meaning_is_told(address, open_page):
+    page = open_mission(address, open_page, "sample")
     assert page.locator("#fly").is_hidden()
     assert page.locator("#engine-keys").is_hidden()
     page.keyboard.press("Enter")
@@ -176,8 +139,8 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll("#map text")]
 
 @pytest.mark.parametrize("mission", ["sample", "grand_tour"])
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600), (390, 844)])
-def test_words_on_a_map_can_be_read(server, open_page, size, mission):
-    page = open_mission(server, open_page, mission, size=size)
+def test_words_on_a_map_can_be_read(address, open_page, size, mission):
+    page = open_mission(address, open_page, mission, size=size)
     page.locator("#pad button").first.press("Enter")
     flown(page, 1)
     assert page.evaluate(SMALLEST) >= 11
@@ -186,8 +149,8 @@ def test_words_on_a_map_can_be_read(server, open_page, size, mission):
         assert page.evaluate(SMALLEST) >= 11
 
 
-def test_maps_follow_the_theme_of_the_page(server, open_page):
-    page = open_page(f"{server}/static/flights.html")
+def test_maps_follow_the_theme_of_the_page(address, open_page):
+    page = open_page(f"{address}/static/flights.html")
     page.locator("#missions li").first.wait_for()
     for shown in (
         "getComputedStyle(document.querySelector('#missions svg rect')).fill",
@@ -201,8 +164,8 @@ def test_maps_follow_the_theme_of_the_page(server, open_page):
             page.wait_for_url("**/flight.html#*")
 
 
-def test_a_hint_is_the_best_order_and_the_search_can_be_cancelled(server, open_page):
-    page = open_mission(server, open_page, "docking_race")
+def test_a_hint_is_the_best_order_and_the_search_can_be_cancelled(address, open_page):
+    page = open_mission(address, open_page, "docking_race")
     page.click("#ask-hint")
     page.locator("#hint-text", has_text="leads to 6 turns").wait_for(timeout=60_000)
     assert page.evaluate("page.flight.choices[page.board.chosen].order") == "launch D7"
@@ -212,8 +175,8 @@ def test_a_hint_is_the_best_order_and_the_search_can_be_cancelled(server, open_p
     page.locator("#ask-hint", has_text="Hint").wait_for()
 
 
-def test_a_flight_is_kept_as_picture_and_orders(server, open_page):
-    page = open_mission(server, open_page, "sample")
+def test_a_flight_is_kept_as_picture_and_orders(address, open_page):
+    page = open_mission(address, open_page, "sample")
     for number, order in enumerate(["launch D13", "coast"]):
         press_order(page, order)
         flown(page, number + 1)
@@ -227,13 +190,12 @@ def test_a_flight_is_kept_as_picture_and_orders(server, open_page):
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_axe_finds_no_serious_fault(server, open_page, size):
-    page = open_page(f"{server}/static/flights.html", size=size)
+def test_axe_finds_no_serious_fault(address, open_page, size):
+    page = open_page(f"{address}/static/flights.html", size=size)
     page.select_option("[name=mission]", "own")
     page.locator("#missions li").first.wait_for()
     check_page(page, size)
-    page = open_mission(server, open_page, "sample", size=size)
-    check_page(page, size)
+    page = open_mission(address, open_page, "sample", size=size)
     check_page(page, size)
     page.click("text=Flight log")
     if size[0] < 640:
@@ -246,9 +208,9 @@ def test_axe_finds_no_serious_fault(server, open_page, size):
 
 
 @pytest.mark.parametrize(
-    ("address", "text"),
+    ("mission", "text"),
     [("mission=none", "mission must be one of"), ("mission=sample&orders=coast", "the first turn is a launch")],
 )
-def test_an_address_that_names_no_flight_is_explained(server, open_page, address, text):
-    page = open_page(f"{server}/static/flight.html#{address}", ignored="400")
+def test_an_address_that_names_no_flight_is_explained(address, open_page, mission, text):
+    page = open_page(f"{address}/static/flight.html#{mission}", ignored="400")
     page.locator("#notice", has_text=text).wait_for()

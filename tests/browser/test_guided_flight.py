@@ -3,7 +3,7 @@
 import pytest
 
 from geo_patrol.flight.lesson import FlightLesson
-from tests.browser.driving import check_page, press_until, until
+from tests.browser.driving import check_page, endpoint_of, index_of, press_until, until
 
 STEPS = FlightLesson().steps
 
@@ -13,23 +13,6 @@ def begun(page, number):
     page.locator("#step", has_text=STEPS[number - 1].title).wait_for()
     until(page, f"page.number === {number} && !page.isDone && page.board.flight.choices.length > 0")
     assert page.text_content("#progress") == f"Step {number} of {len(STEPS)}"
-
-
-def index_of(page, order):
-    return page.evaluate("order => page.board.flight.choices.findIndex((choice) => choice.order === order)", order)
-
-
-def point_of(page, order):
-    """Return where the endpoint of an order is on the screen."""
-    page.locator("#map").scroll_into_view_if_needed()
-    return page.evaluate(
-        """index => {
-          const [x, y] = page.board.flight.choices[index].at;
-          const at = new DOMPoint(x, y).matrixTransform(document.getElementById("map").getScreenCTM());
-          return [at.x, at.y];
-        }""",
-        index_of(page, order),
-    )
 
 
 def told(page):
@@ -45,12 +28,10 @@ def test_a_pilot_learns_by_mouse(address, open_page):
         begun(page, number)
         if number == 1:
             assert page.locator("#fly").is_hidden()
-        wrong = next(
-            choice for choice in page.evaluate("page.board.flight.choices") if choice["order"] != step.orders[0]
-        )
-        page.mouse.click(*point_of(page, wrong["order"]))
+        offered = [choice["order"] for choice in page.evaluate("page.board.flight.choices")]
+        page.mouse.click(*endpoint_of(page, next(order for order in offered if order != step.orders[0])))
         page.locator("#wrong:not(:empty)").wait_for()
-        page.mouse.click(*point_of(page, step.orders[0]))
+        page.mouse.click(*endpoint_of(page, step.orders[0]))
         assert told(page)[-1].startswith("Points: ")
         assert page.locator("#wrong").is_hidden()
         if number < len(STEPS):
@@ -102,7 +83,7 @@ def test_a_pilot_learns_with_a_finger_on_a_phone(address, open_page):
         begun(page, number)
         order = step.orders[0]
         if number % 2:
-            point = point_of(page, order)
+            point = endpoint_of(page, order)
             page.touchscreen.tap(*point)  # chooses it
             until(page, f"page.board.chosen === {index_of(page, order)}")
             page.touchscreen.tap(*point)
@@ -119,20 +100,6 @@ def test_a_pilot_learns_with_a_finger_on_a_phone(address, open_page):
             assert box["height"] >= 40
         if number < len(STEPS):
             page.tap("#next")
-
-
-def test_enter_flies_on_after_the_last_step(address, open_page):
-    page = open_page(f"{address}/static/flight_lesson.html#step={len(STEPS)}", reduced_motion="reduce")
-    begun(page, len(STEPS))
-    page.evaluate(
-        "order => page.board.choose(page.board.flight.choices.findIndex((one) => one.order === order))",
-        STEPS[-1].orders[0],
-    )
-    page.keyboard.press("Enter")
-    told(page)
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/flight.html#*")
 
 
 def test_the_steps_of_a_turn_are_told_one_after_the_other(address, open_page):

@@ -181,14 +181,6 @@ def test_another_width_keeps_the_orders_and_the_result(address, open_page):
     assert page.text_content("#task") == result
 
 
-def test_a_server_refuses_other_steps_and_other_bodies(address, open_page):
-    page = open_page(f"{address}/static/learn.html", ignored="404|400")
-    page.locator("#progress", has_text="Step 1 of").wait_for()
-    page.evaluate("page.back.hidden = false")
-    page.click("#back")
-    page.locator("#wrong", has_text="step must be 1 to 6, got 0").wait_for()
-
-
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])
 def test_the_page_fits_its_window_and_is_accessible(address, open_page, size):
     page = open_page(f"{address}/static/learn.html", size, reduced_motion="reduce")

@@ -38,6 +38,12 @@ def press_place(page, azimuth):
     page.mouse.click(*point_of(page, azimuth))
 
 
+def set_value(page, key, value):
+    """Write a value into its field, and leave it."""
+    page.fill(f'[data-key="{key}"]', value)
+    page.press(f'[data-key="{key}"]', "Tab")
+
+
 def write_scenario(page, text):
     page.fill("[name=scenario]", text)
     page.wait_for_timeout(450)  # after which it is read
@@ -109,26 +115,22 @@ def test_keys_alone_change_a_fleet(editor):
 
 
 def test_values_and_text_follow_each_other(editor):
-    editor.fill('[data-key="bravo.patrols.fuel"]', "77")
-    editor.press('[data-key="bravo.patrols.fuel"]', "Tab")
+    set_value(editor, "bravo.patrols.fuel", "77")
     assert config_of(editor).bravo.patrols.fuel == 77
     write_scenario(editor, 'extends = "case1"\nturn_limit = 3\n[bravo.odds]\nshoot = [1, 1]\n')
     assert editor.input_value("[data-key=turn_limit]") == "3"
-    editor.fill('[data-key="alpha.hva.fuel"]', "50")
-    editor.press('[data-key="alpha.hva.fuel"]', "Tab")
+    set_value(editor, "alpha.hva.fuel", "50")
     config = config_of(editor)
     assert (config.alpha.hva.fuel, config.bravo.odds.shoot, config.turn_limit) == (50, (1, 1), 3)
 
 
 def test_what_is_wrong_is_said_and_nothing_is_lost(editor):
-    editor.fill('[data-key="bravo.patrols.ammo"]', "-1")
-    editor.press('[data-key="bravo.patrols.ammo"]', "Tab")
+    set_value(editor, "bravo.patrols.ammo", "-1")
     beside = editor.locator('label:has([data-key="bravo.patrols.ammo"]) .fault')
     assert beside.text_content() == "Must be an integer from 0 to 1000, got -1"
     assert editor.get_attribute('[data-key="bravo.patrols.ammo"]', "aria-invalid") is not None
     assert editor.locator("#play").is_disabled()
-    editor.fill('[data-key="bravo.patrols.ammo"]', "2")
-    editor.press('[data-key="bravo.patrols.ammo"]', "Tab")
+    set_value(editor, "bravo.patrols.ammo", "2")
     assert config_of(editor).bravo.patrols.ammo == 2
     assert editor.locator("#play").is_enabled()
     editor.reload()

@@ -153,8 +153,8 @@ def test_a_new_game_of_two_agents_is_watched(start):
 
 
 def test_games_with_hidden_enemies_are_listed_without_a_score(address, start):
-    seen = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="link")[0]
-    unseen = open_table(address, preset="geo_patrol_hidden", seed=5, alpha="link", bravo="link")[0]
+    seen = open_table(address, scenario=SHORT)[0]
+    unseen = open_table(address, preset="geo_patrol_hidden")[0]
     start.click("text=Watch")
     listed = start.locator("#tables li")
     assert "turn 1, 200 to 200" in listed.nth(1).inner_text()
@@ -164,7 +164,7 @@ def test_games_with_hidden_enemies_are_listed_without_a_score(address, start):
 
 
 def test_a_short_address_leads_to_a_game_that_is_over(address, open_page):
-    name, _, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="turtle", bravo="raider")
+    name, _, _, _ = open_table(address, scenario=SHORT, alpha="turtle", bravo="raider")
     page = open_page(f"{address}/table/{name}", reduced_motion="reduce")
     until(page, "page.ending !== null || location.pathname.endsWith('after.html')")
     page.goto(f"{address}/table/{name}")
@@ -184,7 +184,7 @@ def test_the_start_page_fits_its_window_and_is_accessible(address, open_page, si
     assert page.locator("#play legend").bounding_box()["height"] > 16, "everybody sees it"
     assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
     check_page(page, size)
-    name, alpha, _, _ = open_table(address, scenario=SHORT, seed=5, alpha="link", bravo="level:1")
+    name, alpha, _, _ = open_table(address, scenario=SHORT, bravo="level:1")
     keep = "([table, secret]) => import('/static/client.js').then(({ OwnGames }) => OwnGames.keep({ table, secret, side: 'alpha' }))"
     page.evaluate(keep, [name, alpha.partition("secret=")[2]])
     page.reload()

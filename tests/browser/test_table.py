@@ -25,21 +25,19 @@ from tests.browser.driving import (
 
 SCENARIO = 'extends = "case1"\nturn_limit = 3\n'
 DANGEROUS = 'extends = "case1"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 2]]\n'
+TOUCH = {"has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture
 def table(address):
     """A table of a short game with a link for each seat: see ``open_table``."""
-    return open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="link")
+    return open_table(address, scenario=SCENARIO)
 
 
 @pytest.fixture
-def page(address, open_page):
+def page(open_seat):
     """The page of alpha, who plays an agent."""
-    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
-    page = open_page(alpha, reduced_motion="reduce")
-    assert ordering(page)
-    return page
+    return open_seat(scenario=SCENARIO, bravo="scripted")
 
 
 def order_by_mouse(page):
@@ -73,8 +71,8 @@ def order_by_keyboard(page):
 
 
 def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(address, folder, open_page):
-    name, *urls = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="link")
-    pages = mouse, other, _ = [open_page(url, reduced_motion="reduce") for url in urls]
+    name, *urls = open_table(address, scenario=DANGEROUS)
+    pages = mouse, other, watching = [open_page(url, reduced_motion="reduce") for url in urls]
     phases = []
     while ordering(mouse):
         phases.append(mouse.evaluate("page.entry.choices.phase"))
@@ -95,6 +93,8 @@ def test_two_people_play_a_whole_game_by_mouse_and_by_keyboard(address, folder, 
     assert replay.is_finished
     assert any(phase.outcomes for phase in replay.phases)
     assert all(one.evaluate("page.playback.record.moments.length") == len(replay.phases) + 1 for one in pages)
+    assert "against" in watching.text_content("#aim")
+    assert watching.locator(".commit").is_hidden()
     mouse.click("#next")
     mouse.wait_for_url("**/after.html#*")
 
@@ -140,14 +140,12 @@ def test_keys_are_listed_and_single_ones_can_be_switched_off(page):
     assert page.evaluate("page.entry.selected") != "HVA"
 
 
-def test_nothing_moves_when_satellites_are_chosen_ordered_and_committed(address, open_page):
+def test_nothing_moves_when_satellites_are_chosen_ordered_and_committed(open_seat):
     places = """() => ['#board', '.yours', '.foes', '.choice', '.sofar', '#tell', '.foot:not([hidden]) .commit']
       .map((one) => document.querySelector(one).getBoundingClientRect())
       .map(({ left, top, width, height }) => [left, top, width, height].map(Math.round))"""
     for size in ((1280, 800), (390, 844)):
-        _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="link")
-        page = open_page(alpha, size, reduced_motion="reduce")
-        assert ordering(page)
+        page = open_seat(size, scenario=DANGEROUS)
         until(page, "page.danger !== null && page.danger !== undefined")
         before = page.evaluate(places)
         for name in page.evaluate("page.entry.choices.satellites.map(({ name }) => name)"):
@@ -197,10 +195,9 @@ def test_a_chip_takes_its_order_back_and_the_focus_goes_on(page):
     assert page.evaluate("page.entry.orders") == [first, second]
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["wide", "narrow"])
-def test_a_player_sees_what_is_hidden(address, open_page, size):
-    _, *urls = open_table(address, preset="geo_patrol_hidden", seed=5, alpha="link", bravo="link")
-    pages = page, *_ = [open_page(url, size, reduced_motion="reduce") for url in urls[:2]]
+def test_a_player_sees_what_is_hidden(address, open_page):
+    _, *urls = open_table(address, preset="geo_patrol_hidden")
+    pages = page, *_ = [open_page(url, reduced_motion="reduce") for url in urls[:2]]
     dark = "[page.playback.moment.unseen[1].length, document.querySelectorAll('.ground [opacity=\"0.5\"]').length]"
     for phase in ("movement", "engagement", "movement"):
         assert all(map(ordering, pages))
@@ -215,7 +212,7 @@ def test_a_player_sees_what_is_hidden(address, open_page, size):
             assert page.text_content("#right") == "~200 Gold"
         for one in pages:
             commit(one)
-    watching = open_page(urls[2], size)
+    watching = open_page(urls[2])
     watching.locator(".over", has_text="Enemies are hidden in this game: watch it when it is over").wait_for()
 
 
@@ -259,24 +256,9 @@ def test_a_lost_connection_comes_back_and_keeps_the_orders(table, open_page, is_
     assert page.evaluate("page.playback.record.moments[1].orders[0]") == orders
 
 
-def test_a_warning_that_is_asked_for_after_the_orders_are_in_is_no_error(table, open_page):
-    page = open_page(table[1], reduced_motion="reduce")
-    assert ordering(page)
-    held = []
-    page.route("**/danger", lambda route: held.append(route))  # noqa: PLW0108 - Playwright counts its parameters
-    give_first(page)
-    while not held:
-        page.wait_for_timeout(50)
-    commit(page)
-    with page.expect_response("**/danger") as response:
-        held[0].continue_()
-    assert response.value.json() == {"attackers": []}
-
-
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800), (360, 740), (640, 400)])
-def test_a_table_fits_its_window_and_is_accessible(address, open_page, size):
-    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
-    page = open_page(alpha, size, reduced_motion="reduce")
+def test_a_table_fits_its_window_and_is_accessible(open_seat, size):
+    page = open_seat(size, scenario=DANGEROUS, bravo="raider")
     states = set()
     while ordering(page):
         give_first(page, 3)
@@ -299,13 +281,6 @@ def test_phases_and_losses_reach_screen_readers(page):
     page.locator("#said[role=status]", has_text="Turn ").wait_for()
     for role in ("banner", "main"):
         assert page.get_by_role(role).count() == 1
-
-
-def test_who_watches_sees_both_sides_and_orders_nothing(table, open_page):
-    page = open_page(table[3], reduced_motion="reduce")
-    until(page, "page.playback.moment !== undefined")
-    assert "against" in page.text_content("#aim")
-    assert page.locator(".commit").is_hidden()
 
 
 def test_a_seat_that_is_given_up_can_be_taken(table, open_page):
@@ -351,7 +326,7 @@ def test_a_game_whose_agent_fails_ends_with_the_reason_and_is_played_on_against_
     (tmp_path / "failing.py").write_text(FAILING)
     agent = f"{tmp_path / 'failing.py'}:Failing"
     with serving(tmp_path / "tables", own_agents=[agent]) as address:
-        _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo=agent)
+        _, alpha, _, _ = open_table(address, scenario=SCENARIO, bravo=agent)
         page = open_page(alpha, reduced_motion="reduce")
         assert ordering(page)
         commit(page)
@@ -368,9 +343,8 @@ def test_a_game_whose_agent_fails_ends_with_the_reason_and_is_played_on_against_
         page.close()  # before its server ends
 
 
-def test_orders_stay_in_when_a_resignation_cannot_be_saved(table, open_page, monkeypatch):
-    page = open_page(table[1], reduced_motion="reduce")
-    assert ordering(page)
+def test_orders_stay_in_when_a_resignation_cannot_be_saved(open_seat, monkeypatch):
+    page = open_seat(scenario=SCENARIO)
     commit(page)
     page.locator(".commit", has_text="Waiting for").wait_for()
 
@@ -412,9 +386,8 @@ def test_two_people_play_at_one_screen(table, open_page):
             commit(page)
 
 
-def test_orders_that_are_refused_are_asked_for_again(table, open_page):
-    page = open_page(table[1], reduced_motion="reduce")
-    assert ordering(page)
+def test_orders_that_are_refused_are_asked_for_again(open_seat):
+    page = open_seat(scenario=SCENARIO)
     page.evaluate("page.line.send(['P1 shoot HVA'])")
     page.locator("#tell", has_text="P1 shoot HVA").wait_for()
     assert ordering(page)
@@ -431,9 +404,8 @@ def test_a_press_on_commit_right_after_the_last_phase_is_meant_for_that_one(page
     assert page.evaluate("page.entry.choices.turn") == 2
 
 
-def test_orders_that_were_not_committed_survive_a_reload(table, open_page):
-    page = open_page(table[1], reduced_motion="reduce")
-    assert ordering(page)
+def test_orders_that_were_not_committed_survive_a_reload(open_seat):
+    page = open_seat(scenario=SCENARIO)
     orders = give_first(page, 2)
     page.reload()
     assert ordering(page)
@@ -448,7 +420,7 @@ def test_orders_that_were_not_committed_survive_a_reload(table, open_page):
 
 def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
     with serving(tmp_path) as address:
-        _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
+        _, alpha, _, _ = open_table(address, scenario=SCENARIO, bravo="scripted")
         page = open_page(alpha, reduced_motion="reduce", ignored="net::ERR_")
         assert ordering(page)
         commit(page)
@@ -464,10 +436,8 @@ def test_a_game_goes_on_when_its_server_is_started_again(tmp_path, open_page):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (360, 740)])
-def test_a_phone_shows_the_whole_width_of_the_board_and_orders_beside_it(address, open_page, size):
-    _, alpha, _, _ = open_table(address, preset="geo_patrol", seed=5, alpha="link", bravo="raider")
-    page = open_page(alpha, size, reduced_motion="reduce")
-    assert ordering(page)
+def test_a_phone_shows_the_whole_width_of_the_board_and_orders_beside_it(open_seat, size):
+    page = open_seat(size, preset="geo_patrol", bravo="raider")
     assert page.locator("#board").bounding_box()["width"] == size[0]
     widths = page.evaluate(
         "[...document.querySelectorAll('.hit[data-area^=alpha]')].map((token) => token.getBoundingClientRect().width)"
@@ -484,9 +454,8 @@ def test_a_phone_shows_the_whole_width_of_the_board_and_orders_beside_it(address
     assert page.locator(".theirs").is_visible()
 
 
-def test_a_game_is_played_on_a_phone(address, open_page):
-    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="raider")
-    page = open_page(alpha, (390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
+def test_a_game_is_played_on_a_phone(open_seat):
+    page = open_seat((390, 844), scenario=SCENARIO, bravo="raider", options=TOUCH)
     while ordering(page):
         name, order = page.evaluate(
             "[page.entry.choices.satellites[0].name, page.entry.choices.satellites[0].options[0].order]"
@@ -502,11 +471,9 @@ def test_a_game_is_played_on_a_phone(address, open_page):
     assert "in turn 3" in page.text_content(".losses")
 
 
-def test_a_stack_on_a_phone_opens_and_each_satellite_can_be_chosen(address, open_page):
+def test_a_stack_on_a_phone_opens_and_each_satellite_can_be_chosen(open_seat):
     crowded = 'extends = "geo_patrol"\n[both.patrols]\nformation = [[0, 6], [1, 4]]\n'
-    _, alpha, _, _ = open_table(address, scenario=crowded, seed=5, alpha="link", bravo="link")
-    page = open_page(alpha, (390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
-    assert ordering(page)
+    page = open_seat((390, 844), scenario=crowded, options=TOUCH)
     page.touchscreen.tap(*point_of(page, "alpha:P6"))
     tokens = page.locator(".menu .sat")
     assert tokens.count() == 7
@@ -522,7 +489,7 @@ def test_a_stack_on_a_phone_opens_and_each_satellite_can_be_chosen(address, open
 
 def test_an_engagement_is_skipped_or_read_before_the_next_orders(address, open_page):
     near = 'extends = "geo_patrol"\nturn_limit = 3\n[bravo.patrols]\nformation = [[7, 4]]\n'
-    _, alpha, _, _ = open_table(address, scenario=near, seed=5, alpha="link", bravo="idle")
+    _, alpha, _, _ = open_table(address, scenario=near, bravo="idle")
     page = open_page(alpha, reduced_motion="no-preference")
     until(page, "page.entry.choices?.phase === 'movement'")
     page.evaluate("page.playback.speed = 0.01")
@@ -546,11 +513,9 @@ def test_an_engagement_is_skipped_or_read_before_the_next_orders(address, open_p
     page.locator(".choice", has_text="Prograde").wait_for()
 
 
-def test_another_width_draws_anew_and_keeps_all_that_was_chosen(address, open_page):
+def test_another_width_draws_anew_and_keeps_all_that_was_chosen(open_seat):
     diameter = "page.entry.choices.areas[page.entry.choices.satellites[1].area].hit.at(-1)"
-    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="scripted")
-    page = open_page(alpha, (390, 844), reduced_motion="reduce")
-    assert ordering(page)
+    page = open_seat((390, 844), scenario=SCENARIO, bravo="scripted")
     commit(page)
     until(page, "page.entry.choices?.turn === 2")
     orders = give_first(page, 2)
@@ -584,12 +549,12 @@ def quick_hints(monkeypatch):
     advice.find_hint(Game("case1"), "alpha")
 
 
-def test_a_hint_can_be_taken_or_cancelled(quick_hints, address, open_page):
-    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
-    page = open_page(alpha, reduced_motion="reduce")
-    assert ordering(page)
+def test_a_hint_can_be_taken_or_cancelled(quick_hints, open_seat):
+    page = open_seat(scenario=DANGEROUS, bravo="raider")
     page.click("#ask-hint")
     page.locator("#hint", has_text="% of ").wait_for()
+    hint, heading, foot = (page.locator(name).bounding_box() for name in ("#hint", ".sofar h2", ".foot >> nth=0"))
+    assert heading["y"] + heading["height"] <= hint["y"] < hint["y"] + hint["height"] <= foot["y"], "it hides nothing"
     text = page.text_content("#hint p")
     assert not any(word in text for word in ("radial_", "noop", "undefined"))
     orders = page.evaluate("page.hinted.orders")
@@ -606,10 +571,8 @@ def test_a_hint_can_be_taken_or_cancelled(quick_hints, address, open_page):
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_all_that_can_guard_do_so_at_once_against_attackers_that_are_lit(address, open_page, size):
-    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
-    page = open_page(alpha, size, reduced_motion="reduce")
-    assert ordering(page)
+def test_all_that_can_guard_do_so_at_once_against_attackers_that_are_lit(open_seat, size):
+    page = open_seat(size, scenario=DANGEROUS, bravo="raider")
     assert page.locator(".guard-all").count() == 0, "nobody can guard while satellites move"
     commit(page)
     assert ordering(page)
@@ -631,19 +594,6 @@ def test_all_that_can_guard_do_so_at_once_against_attackers_that_are_lit(address
     button.click()
     assert [order.split()[1] for order in page.evaluate("page.entry.orders")] == ["guard"] * guards
     button.wait_for(state="detached")
-
-
-@pytest.mark.parametrize("height", [680, 800])
-def test_a_hint_hides_no_heading_in_part_and_no_button(quick_hints, address, open_page, height):
-    _, alpha, _, _ = open_table(address, scenario=DANGEROUS, seed=5, alpha="link", bravo="raider")
-    page = open_page(alpha, (1280, height), reduced_motion="reduce")
-    assert ordering(page)
-    page.click("#ask-hint")
-    page.locator("#hint", has_text="% of ").wait_for()
-    hint, heading, foot = (page.locator(name).bounding_box() for name in ("#hint", ".sofar h2", ".foot >> nth=0"))
-    assert hint["y"] + hint["height"] <= foot["y"]
-    if height == 800:
-        assert heading["y"] + heading["height"] <= hint["y"]
 
 
 def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it(address, open_page):
@@ -684,7 +634,7 @@ def test_a_hint_in_a_rated_game_is_announced_and_a_double_click_does_not_take_it
 
 def test_the_result_comes_after_the_last_engagement_was_shown(address, open_page):
     last = 'extends = "geo_patrol"\nturn_limit = 1\n[bravo.patrols]\nformation = [[7, 4]]\n'
-    _, alpha, _, _ = open_table(address, scenario=last, seed=5, alpha="link", bravo="idle")
+    _, alpha, _, _ = open_table(address, scenario=last, bravo="idle")
     page = open_page(alpha, reduced_motion="no-preference")
     until(page, "page.entry.choices?.phase === 'movement'")
     commit(page)
@@ -705,18 +655,8 @@ def test_the_result_comes_after_the_last_engagement_was_shown(address, open_page
     page.locator("#next", has_text="What decided it").wait_for()
 
 
-def test_a_turn_without_an_engagement_says_so_once(page):
-    commit(page)
-    page.locator("#tell", has_text="Turn 1 had no engagement").wait_for()
-    commit(page)
-    until(page, "page.entry.choices?.turn === 3 && page.danger !== null || page.entry.choices?.phase === 'engagement'")
-    assert "no engagement" not in page.text_content("#tell")
-
-
-def test_nothing_of_the_aim_is_cut_on_a_phone(address, open_page):
-    _, alpha, _, _ = open_table(address, scenario=SCENARIO, seed=5, alpha="link", bravo="level:vanguard")
-    page = open_page(alpha, (390, 844), reduced_motion="reduce")
-    assert ordering(page)
+def test_nothing_of_the_aim_is_cut_on_a_phone(open_seat):
+    page = open_seat((390, 844), scenario=SCENARIO, bravo="level:vanguard")
     assert re.search(r"HVA \(High Value Asset\).* \d+ points win\.$", page.text_content("#aim"))
     cut = """() => [...document.querySelectorAll('#aim, .who span, .when, .foot > *, .way, .head *, .sofar h2, #tell')]
       .filter((one) => one.offsetParent && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1) && getComputedStyle(one).display !== 'inline')
@@ -728,7 +668,7 @@ def test_nothing_of_the_aim_is_cut_on_a_phone(address, open_page):
 
 def test_the_warning_counts_the_guards_that_are_ordered(address, open_page):
     near = 'extends = "geo_patrol"\n[bravo.patrols]\nformation = [[7, 4]]\n'
-    _, *urls, _ = open_table(address, scenario=near, seed=5, alpha="link", bravo="link")
+    _, *urls, _ = open_table(address, scenario=near)
     page, other = (open_page(url, reduced_motion="reduce") for url in urls)
     for one in (page, other):
         assert ordering(one)

@@ -334,6 +334,13 @@ def test_a_table_that_changes_while_it_is_read_is_read_again(client, monkeypatch
     client.get(f"/api/tables/{name}")
     assert client.tables.items[name].saved.is_stopped
     assert len(restored) == 2
+    client.portal.call(client.tables.unload, client.tables.items[name])
+
+    async def read_twice():
+        return await asyncio.gather(*(client.server._look_up(name, "203.0.113.1") for _ in range(2)))
+
+    one, other = client.portal.call(read_twice)
+    assert one is other, "two who ask at once wait for the same"
 
 
 @pytest.mark.parametrize("is_played", [False, True])

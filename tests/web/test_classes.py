@@ -437,7 +437,7 @@ def test_a_class_with_a_cheap_agent_never_waits_for_one_with_a_searching_agent(s
 
     monkeypatch.setattr(Table, "play", play_slowly)
     client = serve(address="192.0.2.7")
-    cheap, searching = (Classroom(client, pairs=False, agent=agent) for agent in ("idle", "search:2s"))
+    cheap, searching = (Classroom(client, pairs=False, agent=agent) for agent in ("idle", "search:rollouts=500"))
     cheap.arrive("Ada")
     cheap.unload()
     searching.arrive("Ben", "Cem", "Dua")

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from functools import partial
 from pathlib import Path
@@ -18,15 +17,12 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
-import uvicorn
-
 from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.base.errors import GeoPatrolError
 from geo_patrol.play.text_game import TextAgent
 from geo_patrol.replays import check, play, read_replay, saved_games_folder
 from geo_patrol.web import client as client_module
-from geo_patrol.web.app import Server
 from geo_patrol.web.client import AgentPlayer, Client, play_seat, seats
 from geo_patrol.web.protocol import (
     PAGE,
@@ -41,6 +37,7 @@ from geo_patrol.web.protocol import (
 )
 from geo_patrol.web.tables import NewTable, TableStore
 from tests.support.commands import run
+from tests.support.serving import serving
 from tests.web.clients import TABLE, events_of, play_phase_of
 
 SEED = 9
@@ -50,20 +47,8 @@ SEED = 9
 def tables(tmp_path):
     """Serve games in a thread; ``tables.address`` is where."""
     tables = TableStore(tmp_path)
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        tables.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        served = Server(tables).app()
-        server = uvicorn.Server(
-            uvicorn.Config(served, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=1)
-        )
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
+    with serving(tables) as tables.address:
         yield tables
-        server.should_exit = True
-        thread.join()
 
 
 def open_table(tables, **setup):

@@ -1,13 +1,6 @@
 """The clock of a table, whoever comes, goes and leaves: a state machine with a clock that is handed in."""
 
-import asyncio
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
-
-from tests.support.coroutines import Loop
 
 pytest.importorskip("starlette")
 
@@ -16,52 +9,28 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from geo_patrol.base.sides import SIDES
-from geo_patrol.web.protocol import Hello, Leave
-from geo_patrol.web.table_server import TableServer
-from geo_patrol.web.tables import NewTable, TableStore
+from geo_patrol.web.protocol import Leave
+from geo_patrol.web.tables import TableStore
+from tests.web.served_table import ServedTable
 
 CLOCK = 100
 SIDE = st.sampled_from(SIDES)
 
 
-async def at_once(work):
-    work()
-
-
-class ClockMachine(RuleBasedStateMachine):
+class ClockMachine(ServedTable, RuleBasedStateMachine):
     """A phase lasts for the seconds of its clock in which somebody was there and nobody had paused it, and no longer."""
 
     @initialize()
     def open_table(self):
-        self.folder = Path(tempfile.mkdtemp())
-        self.loop = Loop()
-        self.now, self.passed, self.is_paused, self.has_begun = 1000.0, 0.0, False, False
-        self.store = TableStore(self.folder)
-        new = NewTable(preset="case1", alpha="link", bravo="link", clock=CLOCK)
-        self.table, self.secrets = self.store.open_table(new)
-        self.connections = {}
-
-        async def start():
-            self.server = TableServer(self.table, at_once, at_once, at_once)
-            self.server._now = lambda: self.now
-
-        self.run(start())
+        self.passed, self.is_paused, self.has_begun = 0.0, False, False
+        self.open(preset="case1", clock=CLOCK)
 
     def run(self, work):
-        async def settle():
-            await work
-            for _ in range(5):
-                await asyncio.sleep(0)
-
-        self.loop.run(settle())
+        assert super().run(work) is None
 
     @rule(side=SIDE)
     def greet(self, side):
-        async def join():
-            hello = Hello(table=self.table.id, secret=self.secrets[side])
-            self.connections[side] = await self.server.join(hello)
-
-        self.run(join())
+        self.run(self.joining(side))
         self.note_start()
 
     def note_start(self):
@@ -71,12 +40,7 @@ class ClockMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.connections)
     @rule(data=st.data())
     def go(self, data):
-        side = data.draw(st.sampled_from(sorted(self.connections)))
-
-        async def depart():
-            self.server.depart(self.connections.pop(side))
-
-        self.run(depart())
+        self.run(self.departing(data.draw(st.sampled_from(sorted(self.connections)))))
 
     @precondition(lambda self: not self.connections)
     @rule(is_restarted=st.booleans())
@@ -85,14 +49,8 @@ class ClockMachine(RuleBasedStateMachine):
         self.store.unload(self.table)
         if is_restarted:
             self.store.close()
-            self.store = TableStore(self.folder)
-        self.table = self.store.find(self.table.id)
-
-        async def start():
-            self.server = TableServer(self.table, at_once, at_once, at_once)
-            self.server._now = lambda: self.now
-
-        self.run(start())
+            self.store = TableStore(self.store.folder)
+        self.serve()
 
     @precondition(lambda self: self.connections)
     @rule(data=st.data(), is_back=st.booleans())
@@ -111,12 +69,7 @@ class ClockMachine(RuleBasedStateMachine):
 
     @rule(is_paused=st.booleans())
     def pause(self, is_paused):
-        async def pause():
-            self.table.saved.is_paused = is_paused
-            self.table.save()
-            self.server.refresh()
-
-        self.run(pause())
+        self.run(self.pausing(is_paused=is_paused))
         self.passed = 0.0 if is_paused else self.passed
         self.is_paused = is_paused
         self.note_start()
@@ -128,10 +81,7 @@ class ClockMachine(RuleBasedStateMachine):
             self.passed += seconds
         num_events = self.table.num_events
 
-        async def look():
-            self.server.notify()
-
-        self.run(look())
+        self.run(self.looking())
         # A phase in which nobody can order anything follows at once.
         assert (self.table.num_events > num_events) == (self.passed >= CLOCK)
         if self.passed >= CLOCK:
@@ -149,10 +99,7 @@ class ClockMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "server"):
-            self.loop.run(self.server.close())
-            self.loop.close()
-            self.store.close()
-            shutil.rmtree(self.folder)
+            self.close()
 
 
 ClockMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=25)

@@ -1,7 +1,5 @@
 """Flights on the page: a mission is flown by the rules, with hints, and the server keeps nothing of it."""
 
-import json
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -16,11 +14,11 @@ from geo_patrol.flight.flight import move_words
 from geo_patrol.flight.lesson import FlightLesson
 from geo_patrol.flight.pictures import scene
 from geo_patrol.web import flights
+from tests.flight.ships import BEST
 
 SHORT = 'extends = "sample"\nturns = 3\n'
 IMPOSSIBLE = 'extends = "sample"\nturns = 1\nend_at = "well E6"'
 WINNING = ["launch D13", "coast", "engines down"]
-BEST = json.loads((Path(__file__).parents[1] / "data" / "best_flights.json").read_text(encoding="utf-8"))
 
 
 def post(client, path="", status=200, **body):

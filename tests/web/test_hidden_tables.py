@@ -89,7 +89,7 @@ def test_nothing_that_a_seat_may_get_depends_on_where_enemies_out_of_sight_are(t
     """All that is made for alpha, phase by phase, and once more with bravo's hidden satellites elsewhere."""
     table, _ = TableStore(tmp_path).make_table(NewTable(preset=CONFIG, seed=SEED, alpha="link", bravo="link"))
     agents, unseen = (make_agent("scripted"), make_agent("raider")), 0
-    for _ in range(24):
+    for _ in range(16):
         game, timeline = table.game, table.live.timeline
         moved = elsewhere(game, "alpha", seed=len(timeline))
         unseen += len(game.seen_by("alpha").out_of_sight)
@@ -106,7 +106,7 @@ def test_nothing_that_a_seat_may_get_depends_on_where_enemies_out_of_sight_are(t
             table.submitted[side] = tuple(Order.from_code(i, code) for i, code in enumerate(codes.tolist()) if code)
         table.play()
         table.finish_phase()
-    assert unseen > 50
+    assert unseen > 30
     table.close()
 
 

@@ -193,7 +193,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def answering(status, body, protocol="HTTP/1.1"):
     handler = type("Answering", (Handler,), {"answer": (status, body)})
     with http.server.HTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
@@ -215,6 +215,7 @@ def answering(status, body, protocol="HTTP/1.1"):
         (404, b'{"type": "error", "code": "no_table", "text": "\\u001b[2J", "retry_after": null}'),
         (429, b'{"type": "error", "code": "too_many", "text": "", "retry_after": NaN}'),
         (500, b"<html>"),
+        (502, b"<html>"),
         (301, b""),
         (None, b"SSH-2.0-OpenSSH_9.6\r\n"),
         (None, b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}"),

@@ -85,6 +85,11 @@ def test_orders_sent_twice_count_once_and_others_are_refused(client):
     turn = alpha.wait_for("your_turn")
     option = next(iter(turn["options"].values()))[0]["order"]
     message = {"kind": "orders", "game": table, "turn": 1, "phase": "movement", "orders": [option]}
+    for text, fault in (("P1 shoot HVA", "not in the movement phase"), ("P1 fly", "is not an action")):
+        alpha.send(**message | {"orders": [text]})
+        error = alpha.wait_for("error")
+        assert error["code"] == "bad_order"
+        assert fault in error["text"]
     for _ in range(2):
         alpha.send(**message)
         assert alpha.wait_for("accepted")["orders"] == [option]
@@ -166,6 +171,12 @@ def test_a_short_address_leads_to_a_table(client):
     assert (
         client.get("/table/a%23secret=b", follow_redirects=False).headers["location"].endswith("#table=a%23secret%3Db")
     )
+
+
+@pytest.mark.slow
+def test_agents_play_each_other(client):
+    table, _ = open_table(client, alpha="scripted", bravo="random")
+    assert Connection(client, table).wait_for("event")["number"] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 """A table, whatever happens to it: players, clocks, memory, restarts and a full disk. Clocks are handed in."""
 
-import asyncio
 import json
 import random
 import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
-from tests.support.coroutines import Loop
 from tests.support.full_disk import FullDisk
 
 pytest.importorskip("starlette")
@@ -19,20 +15,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from geo_patrol.base.sides import SIDES
-from geo_patrol.replays import check, read_replay
 from geo_patrol.web import protocol
-from geo_patrol.web.table_server import TableServer
-from geo_patrol.web.tables import NewTable, TableStore
+from geo_patrol.web.tables import TableStore
+from tests.web.served_table import ServedTable
 
 SHORT = 'extends = "case1"\nturn_limit = 2\n'
 SIDE = st.sampled_from(SIDES)
 
 
-async def at_once(work):
-    work()
-
-
-class TableMachine(RuleBasedStateMachine):
+class TableMachine(ServedTable, RuleBasedStateMachine):
     """Nothing that was acknowledged is lost, orders are secret until both are in, and the table is always known.
 
     Attributes:
@@ -44,40 +35,13 @@ class TableMachine(RuleBasedStateMachine):
 
     @initialize(clock=st.sampled_from([None, 100.0]))
     def open_table(self, clock):
-        self.folder = Path(tempfile.mkdtemp())
-        self.loop = Loop()
-        self.now, self.connections = 1000.0, {}
-        self.seen, self.accepted, self.settled = {}, {}, False
-        self.ever = {}
+        self.seen, self.accepted, self.ever, self.settled = {}, {}, {}, False
         self.disk = FullDisk()
-        self.store = TableStore(self.folder / "0")
-        new = NewTable(scenario=SHORT, seed=3, alpha="link", bravo="link", clock=clock)
-        self.table, self.secrets = self.store.open_table(new)
-        self.name = self.table.id
-        self.serve()
-
-    def serve(self):
-        async def start():
-            self.server = TableServer(self.table, at_once, at_once, at_once)
-            self.server._now = lambda: self.now
-
-        self.table = self.store.find(self.name)
-        self.run(start())
+        self.open(scenario=SHORT, seed=3, clock=clock)
 
     def run(self, work):
         """Run what a client or the server does; return whether it was refused. Then everybody reads the messages."""
-
-        async def settle():
-            try:
-                await work
-            except protocol.ProtocolError as error:
-                return error.code
-            finally:
-                for _ in range(8):
-                    await asyncio.sleep(0)
-            return None
-
-        refused = self.loop.run(settle())
+        refused = super().run(work)
         for key, connection in list(self.connections.items()):
             self.read(key, connection)
         if self.disk.calls is not None:  # orders of a phase that could not be saved are asked for again
@@ -116,23 +80,13 @@ class TableMachine(RuleBasedStateMachine):
 
     @rule(side=st.sampled_from([*SIDES, None]), last=st.integers(0, 6))
     def join(self, side, last):
-        async def join():
-            secret = None if side is None else self.secrets[side]
-            hello = protocol.Hello(table=self.name, secret=secret, last_event=last)
-            self.connections[side] = await self.server.join(hello)
-
         if side is None or side in self.secrets:
-            assert self.run(join()) is None
+            assert self.run(self.joining(side, last)) is None
 
     @precondition(lambda self: self.connections)
     @rule(data=st.data())
     def go(self, data):
-        key = data.draw(st.sampled_from(sorted(self.connections, key=str)))
-
-        async def depart():
-            self.server.depart(self.connections.pop(key))
-
-        self.run(depart())
+        self.run(self.departing(data.draw(st.sampled_from(sorted(self.connections, key=str)))))
 
     async def send(self, side, message):
         await self.server.receive(self.connections[side], message)
@@ -160,7 +114,7 @@ class TableMachine(RuleBasedStateMachine):
         rng = random.Random(seed)
         chosen = (rng.choice(list(some)) for some in game.legal_orders(side).values())
         orders = [str(order) for order in chosen if order.action != "noop"][:3]
-        message = protocol.Orders(game=self.name, turn=game.turn, phase=game.phase, orders=orders)
+        message = protocol.Orders(game=self.table.id, turn=game.turn, phase=game.phase, orders=orders)
         self.run(self.send(side, message))
 
     @rule(seed=st.integers(0, 5))
@@ -181,20 +135,12 @@ class TableMachine(RuleBasedStateMachine):
 
     @rule(is_paused=st.booleans())
     def pause(self, is_paused):
-        async def pause():
-            self.table.saved.is_paused = is_paused
-            self.table.save()
-            self.server.refresh()
-
-        self.run(pause())
+        self.run(self.pausing(is_paused=is_paused))
 
     @rule(seconds=st.integers(1, 60))
     def wait(self, seconds):
-        async def look():
-            self.server.notify()
-
         self.now += seconds
-        self.run(look())
+        self.run(self.looking())
 
     # The server
 
@@ -239,7 +185,7 @@ class TableMachine(RuleBasedStateMachine):
             return
         table = self.table
         assert self.store.damaged == {}
-        assert self.store.items.get(self.name) is table
+        assert self.store.items.get(self.table.id) is table
         assert table.went_back is None
         assert not self.settled or table.is_over
         for number, event in self.seen.items():
@@ -255,13 +201,8 @@ class TableMachine(RuleBasedStateMachine):
     def teardown(self):
         if hasattr(self, "server"):
             self.disk.calls = None
-            self.loop.run(self.server.close())
-            self.loop.close()
-            self.store.close()
             self.disk.close()
-            if self.table.replay_path.exists():
-                assert check(read_replay(self.table.replay_path)) is None
-            shutil.rmtree(self.folder)
+            self.close()
 
 
 TableMachine.TestCase.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
