@@ -56,7 +56,7 @@ def memory_below(megabytes):
     ],
 )
 def test_huge_files_are_refused_without_being_read(load, error, message, sparse):
-    with memory_below(10), pytest.raises(error, match=message):
+    with memory_below(40), pytest.raises(error, match=message):
         load(sparse)
 
 
