@@ -2,17 +2,14 @@
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config, preset_names
-from geo_patrol.base.board import adjacent_sectors, radial_in, ring_of
+from geo_patrol import Game, Order, SatelliteId, geo_patrol_v0, load_config
+from geo_patrol.base.board import adjacent_sectors
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine import state
 from geo_patrol.engine.engagement import pay_for_engagements
@@ -70,10 +67,7 @@ def environment(game, kind=geo_patrol_v0.parallel_env, **arguments):
     saved = env.save()
     state, difference = game.save(), game.scores["alpha"] - game.scores["bravo"]
     saved["games"] = [{name: state[name] for name in ("chance", "position", "known") if name in state}]
-    saved["episodes"][0] |= {
-        "score_difference": [difference, -difference],
-        "is_over": int(game.is_over),
-    }
+    saved["episodes"][0] |= {"score_difference": [difference, -difference], "is_over": int(game.is_over)}
     env.restore(saved)
     return env
 
@@ -108,15 +102,9 @@ def test_legal_orders_are_accepted_and_charged_exactly(game, seed):
     assume(not game.is_over)
     orders = random_orders(game, np.random.default_rng(seed))
     record, rules = engine(game)
-    codes = np.array([orders["alpha"], orders["bravo"]])
-    costs = [
-        [
-            0 if code == 0 else expected_cost(game, side, Order.from_code(number, code))
-            for number, code in enumerate(codes[s])
-        ]
-        for s, side in enumerate(SIDES)
-    ]
-    expected = record.fuel - np.array(costs)
+    codes, expected = np.array([orders["alpha"], orders["bravo"]]), record.fuel.copy()
+    for index, number in np.argwhere(codes):
+        expected[index, number] -= expected_cost(game, SIDES[index], Order.from_code(number, codes[index, number]))
     if game.phase == "movement":
         move_satellites(record, rules, codes)
     else:
@@ -160,11 +148,8 @@ def test_fuel_and_ammo_never_rise_and_satellites_stay_on_the_board(config, seed,
         game.step(**random_orders(game, generator))
         after = engine(game)[0]
         phases += 1
-        assert (after.fuel <= before.fuel).all()
-        assert (after.ammo <= before.ammo).all()
-        assert (after.fuel >= 0).all()
-        assert (after.ammo >= 0).all()
-        assert ((after.fuel > 0).sum(axis=1) <= (before.fuel > 0).sum(axis=1)).all()
+        assert ((after.fuel >= 0) & (after.fuel <= before.fuel)).all()
+        assert ((after.ammo >= 0) & (after.ammo <= before.ammo)).all()
         assert (after.destroyed >= before.destroyed).all()
         assert not (after.fuel * after.destroyed).any()
         assert opposite(int(after.goal[0])) == after.goal[1]
@@ -256,7 +241,6 @@ def test_rewards_add_up_to_the_final_score_difference(config, seed):
     env = geo_patrol_v0.parallel_env(config=config)
     env.reset(seed=seed)
     totals = {"alpha": 0.0, "bravo": 0.0}
-    start = env.game().scores
     while env.agents:
         _, rewards, *_ = env.step(env.sample_actions())
         assert rewards["alpha"] == -rewards["bravo"]
@@ -264,7 +248,6 @@ def test_rewards_add_up_to_the_final_score_difference(config, seed):
         totals = {side: totals[side] + rewards[side] for side in SIDES}
     scores = env.game().scores
     assert totals["alpha"] == scores["alpha"] - scores["bravo"]
-    assert set(start) == set(SIDES)
 
 
 @pytest.mark.slow
@@ -334,7 +317,6 @@ def test_saved_environments_continue_identically(make, config, seed, steps):
     twin.restore(saved)
     assert through_json(twin.save()) == saved
     assert roll_out(twin, 20) == roll_out(env, 20)
-    assert saved == through_json(saved)
 
 
 def test_aec_environment_is_saved_between_alpha_and_bravo():
@@ -434,37 +416,12 @@ def compare_batch(config, count, seed, encoding):
         arrays = games.state
         for i, game in alone.items():
             assert games[i] == game
+            assert games.position_keys()[i] == game.key
+            assert games.returns[i].tolist() == list(game.returns.values())
             assert arrays.games[i].tobytes() == engine(game)[0].tobytes()
             assert arrays.rules[i if len(arrays.rules) > 1 else 0].tobytes() == engine(game)[1].tobytes()
             for side, name in enumerate(SIDES):
                 assert np.array_equal(observations[i, side], game.observation(name, encoding))
-
-
-_SHORT_GAME = """
-import contextlib
-import json
-from geo_patrol import geo_patrol_v0
-env = geo_patrol_v0.parallel_env(config="case2", observation="tokens")
-env.reset(seed=99)
-for _ in range(24):
-    if env.agents:
-        observations, *_ = env.step(env.sample_actions())
-print(json.dumps([env.save(), observations["bravo"]["observation"].tolist()]))
-"""
-
-
-@pytest.mark.slow
-def test_plain_python_plays_as_compiled_code():
-    played = []
-    for disabled in ("0", "1"):
-        environ = os.environ | {"NUMBA_DISABLE_JIT": disabled}
-        run = subprocess.run(
-            [sys.executable, "-W", "error", "-c", _SHORT_GAME], env=environ, capture_output=True, text=True, check=False
-        )
-        assert run.returncode == 0, run.stderr
-        played.append(json.loads(run.stdout))
-    assert played[0] == played[1]
-    assert played[0][0]["games"][0]["chance"]["counter"] > 0
 
 
 # Notation
@@ -499,9 +456,13 @@ def test_satellite_names_to_text_and_back(side, number):
     assert SatelliteId.parse(str(satellite).upper()) == satellite
 
 
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", ["od2d", "generalization/train"])
 def test_same_seed_same_game(preset):
     one, other, third = (play_on(Game(preset, seed=seed), 60, 4) for seed in (1, 1, 2))
     assert one.save() == other.save()
     assert one != third
-    assert ring_of(radial_in(one.goals["alpha"])) == one.config.board.goal_ring - 1
+
+
+@pytest.mark.parametrize("layout", [state.GAME, state.RULES])
+def test_records_have_no_padding_so_that_equal_games_are_equal_byte_by_byte(layout):
+    assert layout.itemsize == sum(kind.itemsize for kind, *_ in layout.fields.values())

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from geo_patrol import Game, OrderError, geo_patrol_v0, load_config
+from geo_patrol import Game, Games, OrderError, geo_patrol_v0
 from geo_patrol.base.board import prograde
 from tests.support.positions import arrange
 from tests.support.strategies import small
@@ -74,11 +74,8 @@ def test_count_takes_the_patrols_nearest_to_the_goal():
 def test_count_above_the_formation_fills_the_places_with_the_fewest_patrols():
     eight = satellite_values(Game("case2", seed=1), "bravo", "sector")
     ten = Game("case2", overrides={"bravo.patrols.count": 10}, seed=1)
-    assert satellite_values(ten, "bravo", "sector") == [
-        *eight,
-        21,
-        25,
-    ]  # two places with one: two retrograde, two prograde
+    # The two places with one are two sectors retrograde and two prograde.
+    assert satellite_values(ten, "bravo", "sector") == [*eight, 21, 25]
     assert ten.scores["bravo"] == 200  # a full fleet is worth 100 points, whatever its size
 
 
@@ -87,14 +84,14 @@ def test_count_above_the_formation_prefers_the_nearest_place():
     assert satellite_values(Game(config, seed=1), "alpha", "sector") == [15, 29, 16, 30, 16, 30, 29]
 
 
-@pytest.mark.parametrize("count", range(1, 11))
-def test_sampled_count_gives_the_fleet_of_that_count(count):
-    alone = Game("case2", overrides={"bravo.patrols.count": count}, seed=1)
-    for seed in range(100):
-        sampled = Game("case2", overrides={"bravo.patrols.count": {"low": 1, "high": 10}}, seed=seed)
-        if len(sampled.satellites("bravo")) == count + 1:
-            break
-    assert satellite_values(sampled, "bravo", "sector") == satellite_values(alone, "bravo", "sector")
+def test_sampled_count_gives_the_fleet_of_that_count():
+    counts = set()
+    for sampled in Games("case2", 60, seed=1, overrides={"bravo.patrols.count": {"low": 1, "high": 10}}):
+        fleet = satellite_values(sampled, "bravo", "sector")
+        alone = Game("case2", overrides={"bravo.patrols.count": len(fleet) - 1}, seed=1)
+        assert fleet == satellite_values(alone, "bravo", "sector")
+        counts.add(len(fleet) - 1)
+    assert counts == set(range(1, 11))
 
 
 def test_single_patrols_have_fuel_and_rounds_of_their_own():
@@ -158,11 +155,6 @@ def test_movement_that_cannot_be_paid_is_not_legal():
     assert [order.action for order in game.legal_orders("alpha")[1]] == ["noop", "prograde", "retrograde"]
 
 
-def test_inactive_satellites_take_no_orders():
-    game = arrange(small(), {0: 15, 1: (8, 0)}, HVAS["bravo"], phase="movement")
-    assert [str(order) for order in game.legal_orders("alpha")[1]] == ["P1 noop"]
-
-
 def test_a_satellite_without_fuel_takes_no_orders_even_if_they_cost_nothing():
     free = {"prograde": 0, "retrograde": 0, "radial_in": 0, "radial_out": 0, "shoot": [0, 0], "collide": [0, 0]}
     config = small(costs=free)
@@ -180,21 +172,16 @@ def test_a_satellite_without_fuel_takes_no_orders_even_if_they_cost_nothing():
 @pytest.mark.parametrize("action", ["shoot", "collide", "guard"])
 def test_engagement_costs_and_odds_by_range(preset, where, action):
     costs = {"shoot": (5, 7), "collide": (20, 30), "guard": (5, 10)}
-    odds = {name: {"shoot": (0.8, 0.4), "collide": (0.8, 0.4), "guard": (0.8, 0.4)} for name in ("geo_patrol",)}
-    odds["king_of_the_hill"] = odds["geo_patrol"]
-    odds["od2d"] = {"shoot": (0.7, 0.3), "collide": (0.8, 0.4), "guard": (0.9, 0.5)}
+    odds = {"shoot": (0.7, 0.3), "collide": (0.8, 0.4), "guard": (0.9, 0.5)} if preset == "od2d" else {}
     near = 0 if where == "same" else 1
     game = arrange(small(preset=preset), {0: 15, 1: (15, 100), 2: (16, 100)}, {0: 23, 1: (15, 80)})
-    if action == "guard":
-        (outcome,) = game.step(alpha=f"P{1 + near} guard").outcomes
-    else:
-        (outcome,) = game.step(alpha=f"P{1 + near} {action} P1").outcomes
-    assert outcome.probability == odds[preset][action][near]
+    (outcome,) = game.step(alpha=f"P{1 + near} {action}{' P1' * (action != 'guard')}").outcomes
+    assert outcome.probability == odds.get(action, (0.8, 0.4))[near]
     if not outcome.success or action == "shoot":
         assert game.satellite("alpha", 1 + near).fuel == 100 - costs[action][near] - 1
 
 
-@pytest.mark.parametrize(("sector", "probability"), [(15, 0.8), (16, 0.4), (30, 0.4), (7, 0.4)])
+@pytest.mark.parametrize(("sector", "probability"), [(15, 0.8), (30, 0.4)])
 def test_engagement_hits_with_the_frequency_of_the_odds(sector, probability):
     game = arrange(small(), {0: 15, 1: (15, 100)}, {0: 23, 1: sector})
     seen = frequencies(game, lambda played: played.satellite("bravo", 1).destroyed, alpha="P1 shoot P1")
@@ -229,10 +216,11 @@ def test_engagement_that_cannot_be_paid_is_not_legal():
     assert [str(order) for order in game.legal_orders("alpha")[3]] == ["P3 noop", "P3 shoot P1"]
 
 
-def test_engagement_needs_ammo_to_shoot():
+def test_engagement_needs_ammo_to_shoot_which_no_hva_has():
     game = arrange(small(), {0: 15, 1: (15, 100, 0)}, {0: 23, 1: 15})
-    with pytest.raises(OrderError, match="P1 has no ammo"):
-        game.step(alpha="P1 shoot P1")
+    for shooter in ("P1", "HVA"):
+        with pytest.raises(OrderError, match=f"{shooter} has no ammo"):
+            game.step(alpha=f"{shooter} shoot P1")
 
 
 def test_engagement_ammo_is_spent_hit_or_miss():
@@ -243,15 +231,11 @@ def test_engagement_ammo_is_spent_hit_or_miss():
         assert game.satellite("bravo", 1).destroyed == (odds is ALWAYS)
 
 
-def test_engagement_an_inactive_satellite_cannot_be_attacked():
+def test_engagement_an_inactive_enemy_can_neither_be_attacked_nor_threaten_the_hva():
     game = arrange(small(), {0: 15, 1: 15}, {0: 23, 1: (15, 0)})
     for action in ("shoot", "collide"):
         with pytest.raises(OrderError, match="bravo:Patrol:1 is inactive"):
             game.step(alpha=f"P1 {action} P1")
-
-
-def test_engagement_an_inactive_enemy_does_not_threaten_the_hva():
-    game = arrange(small(), {0: 15, 1: 15}, {0: 23, 1: (15, 0)})
     with pytest.raises(OrderError, match="no active enemy"):
         game.step(alpha="P1 guard")
 
@@ -268,12 +252,6 @@ def test_engagement_an_hva_armed_by_the_configuration_shoots():
     game.step(alpha="HVA shoot P1")
     assert game.satellite("bravo", 1).destroyed
     assert game.satellite("alpha", 0).ammo == 0
-
-
-def test_engagement_the_hva_of_every_preset_is_unarmed():
-    game = arrange(small(), HVAS["alpha"], {0: 23, 1: 15})
-    with pytest.raises(OrderError, match="HVA has no ammo"):
-        game.step(alpha="HVA shoot P1")
 
 
 # Guards in engagements
@@ -333,13 +311,6 @@ def test_guard_takes_the_redirected_attack_with_the_probability_it_had_against_t
     _, shot = game.step(alpha="P1 guard", bravo="P1 shoot HVA").outcomes
     assert str(shot.target) == "alpha:Patrol:1"
     assert shot.probability == 0.4  # attacker and guard stood in one sector, the HVA in the next
-
-
-def test_guard_is_destroyed_instead_of_its_hva():
-    game = arrange(small(odds=ALWAYS), {0: 15, 1: 15}, {0: 23, 1: 15})
-    game.step(alpha="P1 guard", bravo="P1 shoot HVA")
-    assert game.satellite("alpha", 1).destroyed
-    assert not game.satellite("alpha", 0).destroyed
 
 
 @pytest.mark.parametrize("odds", [ALWAYS, NEVER])
@@ -420,8 +391,7 @@ def test_collision_redirected_to_a_guard_ends_in_the_sector_of_the_hva():
 def test_collisions_of_two_with_each_other_are_resolved_one_after_the_other():
     game = arrange(small(odds=NEVER), {0: 15, 1: 15}, {0: 23, 1: 16})
     outcomes = game.step(alpha="P1 collide P1", bravo="P1 collide P1").outcomes
-    assert len(outcomes) == 2
-    assert {outcome.probability for outcome in outcomes} == {0}
+    assert [outcome.probability for outcome in outcomes] == [0, 0]
 
 
 # Drift and score
@@ -495,13 +465,6 @@ def test_end_by_win_score():
     assert game.winner == "alpha"
 
 
-@pytest.mark.parametrize(
-    ("preset", "win"), [("geo_patrol", 350), ("case3", 350), ("od2d", 250), ("king_of_the_hill", 250)]
-)
-def test_end_win_score_of_the_presets(preset, win):
-    assert load_config(preset).alpha.points.win == win
-
-
 @pytest.mark.parametrize("goal_points", [239, 240])
 def test_end_win_score_must_be_reached(goal_points):
     game = arrange(small(), HVAS["alpha"], {0: 17}, goal_points=[goal_points, 0])
@@ -524,23 +487,13 @@ def test_end_with_equal_points_is_a_draw():
     assert game.winner is None
 
 
-def test_nothing_but_noop_is_legal_after_the_end():
-    game = arrange(small(odds=ALWAYS), {0: 15, 1: 23}, {0: 23, 1: 15})
-    game.step(alpha="P1 shoot HVA")
-    assert game.is_over
-    assert game.action_mask("bravo").sum() == game.action_mask("bravo")[:, 0].sum() == 11
-    assert game.action_mask("alpha").sum() == 11
-
-
 def test_end_is_final():
     game = arrange(small(), HVAS["alpha"], HVAS["bravo"], turn=49)
     game.step()
     with pytest.raises(OrderError, match="the game is over: turn_limit"):
         game.step()
-    assert {str(order) for orders in game.legal_orders("alpha").values() for order in orders} == {
-        "HVA noop",
-        *(f"P{number} noop" for number in range(1, 5)),
-    }
+    for side in ("alpha", "bravo"):
+        assert game.action_mask(side).sum() == game.action_mask(side)[:, 0].sum() == 11
 
 
 # Forfeits
@@ -703,14 +656,6 @@ def test_a_destroyed_hva_gives_no_points_for_a_patrol():
     game.step(alpha=["P1 collide HVA"])
     assert game.satellite("bravo", 0).destroyed
     assert earned(game) == (0, 20)
-
-
-def test_points_for_patrols_reach_the_win_score():
-    config = small(odds=ALWAYS, points={"goal": 0, "adjacent": 0, "win": 107}, alpha=PRIZES["alpha"])
-    game = arrange(config, {0: 15, 1: 1}, {0: 23, 1: 1})
-    game.step(alpha=["P1 collide P1"])
-    assert game.scores == {"alpha": 107, "bravo": 100}
-    assert game.winner == "alpha"
 
 
 def test_the_exact_distribution_counts_destroyed_patrols():
