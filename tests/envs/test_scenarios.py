@@ -5,7 +5,6 @@ import json
 import math
 import re
 
-import gymnasium
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,10 +24,10 @@ from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.evaluation import play_match
 from geo_patrol.replays import ReplayReader, check
-from tests.envs.vector_reference import Singles, assert_plays_as_singles
 from tests.support.strategies import play_on, seeds
 
 NAMES = ("alike", "rich", "apart")
+FORMATIONS = {"choices": [[[0, 10]], [[-3, 5], [3, 5]]]}
 CONFIG = load_config(
     {
         "extends": "geo_patrol",
@@ -39,11 +38,7 @@ CONFIG = load_config(
         "variants": [
             {"name": "alike", "mirror": True},
             {"name": "rich", "chance": 3, "bravo": {"points": {"goal": 12}}},
-            {
-                "name": "apart",
-                "chance": 2,
-                "alpha": {"patrols": {"formation": {"choices": [[[0, 10]], [[-3, 5], [3, 5]]]}}},
-            },
+            {"name": "apart", "chance": 2, "alpha": {"patrols": {"formation": FORMATIONS}}},
         ],
     }
 )
@@ -96,20 +91,46 @@ def test_infos_say_what_was_sampled(make):
     }
 
 
+def test_sampled_values_fill_their_ranges_and_are_those_of_the_game():
+    envs = make_vec(CONFIG, 1000, observation="tokens")
+    values = envs.reset(seed=1)[1]["sampled"]
+    games = envs.games()
+    assert np.unique(values["alpha.patrols.count"]).tolist() == list(range(2, 6))
+    assert np.unique(values["bravo.patrols.fuel"]).tolist() == list(range(40, 101))
+    assert 0.25 <= values["alpha.odds.shoot.0"].min() < 0.26
+    assert 0.74 < values["alpha.odds.shoot.0"].max() <= 0.75
+    assert np.bincount(games.variant) / 1000 == pytest.approx([1 / 6, 3 / 6, 2 / 6], abs=0.05)
+    for game in games[:50]:
+        for side in SIDES:
+            hva, *patrols = game.satellites(side)
+            config = game.config.side(side)
+            assert (len(patrols), hva.fuel) == (config.patrols.count, 100)
+            assert {one.fuel for one in patrols} == {config.patrols.fuel}
+            assert game.scores[side] == 200
+        if game.config.variant == "alike":
+            assert np.array_equal(game.observation("alpha"), game.observation("bravo"))
+
+
+def test_sampled_values_are_the_same_in_a_batch():
+    batch, env = Games(CONFIG, 16, seed=0), geo_patrol_v0.parallel_env(config=CONFIG)
+    for seed, game in enumerate(batch):
+        env.reset(seed=seed)
+        assert env.game() == game
+    assert len({row.tobytes() for row in batch.state.rules}) == 16
+
+
+def test_overrides_take_precedence_over_variants_and_ranges():
+    games = Games(CONFIG, 20, seed=1, overrides={"bravo.points.goal": 7, "both.patrols.fuel": 50, "mirror": False})
+    assert {game.config.bravo.points.goal for game in games} == {7}
+    assert {one.fuel for game in games for side in SIDES for one in game.satellites(side)[1:]} == {50}
+
+
 def test_infos_do_not_share_what_was_sampled():
     env = geo_patrol_v0.parallel_env(config=CONFIG)
     _, infos = env.reset(seed=0)
     kept = dict(infos["bravo"]["sampled"])
     infos["alpha"]["sampled"].clear()
     assert infos["bravo"]["sampled"] == env.view()[1]["alpha"]["sampled"] == kept
-
-
-@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
-@pytest.mark.parametrize("opponent", [None, "random"])
-def test_infos_of_the_vector_environment_are_those_of_single_ones(mode, opponent):
-    options = {"opponent": opponent, "seats": None if opponent is None else "alternate", "max_cycles": 7}
-    envs = make_vec(CONFIG, 9, autoreset=mode, **options)
-    assert assert_plays_as_singles(envs, Singles(CONFIG, 9, mode=mode, **options), 40) > 40
 
 
 def test_infos_of_steps_before_a_reset_stay_what_they_were():
@@ -240,13 +261,6 @@ def test_resets_sample_by_the_weights_that_were_set(make):
     assert NAMES[info_of(env)["variant"]] == "alike"
 
 
-def test_wrappers_of_gymnasium_lead_to_the_weights():
-    env = gymnasium.make("GeoPatrol/Case1-v0", config=CONFIG)
-    env.unwrapped.set_variants("apart")
-    _, info = env.reset(seed=0)
-    assert info["variant"] == 2
-
-
 def test_episodes_that_start_follow_the_weights_and_games_in_progress_go_on():
     envs = make_vec(CONFIG, 64, max_cycles=5)
     _, infos = envs.reset(seed=0)
@@ -310,17 +324,6 @@ def test_a_game_of_changed_weights_is_restored_as_it_was():
         assert Game.restore(env.game().save()) == env.game()
         games.append(env.game())
     assert {Game(CONFIG, seed=seed).config.variant for seed in range(6)} != {"alike"}
-
-
-def test_a_vector_environment_of_changed_weights_is_restored_as_it_was():
-    envs, others = make_vec(CONFIG, 8, max_cycles=4), make_vec(CONFIG, 8, max_cycles=4)
-    envs.set_variants("rich")
-    envs.reset(seed=1)
-    others.restore(json.loads(json.dumps(envs.save())))
-    assert [others.game(i) == envs.game(i) for i in range(8)] == [True] * 8
-    _, infos = others.view()
-    assert infos["variant"].tolist() == [1] * 16
-    assert infos["sampled"]["bravo.patrols.fuel"][1] == envs.game(0).config.bravo.patrols.fuel
 
 
 def test_restored_environments_keep_their_weights():
