@@ -3,7 +3,6 @@
 import copy
 import pickle
 import warnings
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -13,12 +12,11 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geo_patrol import ConfigError, Observation, Reward, environment_id, geo_patrol_v0, load_config, preset_names
+from geo_patrol import Observation, Reward, environment_id, geo_patrol_v0, load_config, preset_names
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 from geo_patrol.envs.spaces import OrderSpace
-from geo_patrol.game.game import Games
 from tests.support.strategies import configs, seeds
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
@@ -168,16 +166,15 @@ def parallel_roll_out(env, seed, steps=120):
     return [first, *(env.step(env.sample_actions()) if env.agents else env.reset() for _ in range(steps))]
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", IDS[:2])
 def test_same_seed_same_roll_out(name):
-    first, second, other = (
-        solo_roll_out(gymnasium.make(name, seat="random", disable_env_checker=True), seed) for seed in (3, 3, 4)
-    )
-    assert same(first, second)
-    assert not same(first, other)
-    first, second, other = (parallel_roll_out(pettingzoo.make("parallel", name), seed) for seed in (3, 3, 4))
-    assert same(first, second)
-    assert not same(first, other)
+    for roll_out, make in (
+        (solo_roll_out, lambda: gymnasium.make(name, seat="random", disable_env_checker=True)),
+        (parallel_roll_out, lambda: pettingzoo.make("parallel", name)),
+    ):
+        first, second, other = (roll_out(make(), seed) for seed in (3, 3, 4))
+        assert same(first, second)
+        assert not same(first, other)
 
 
 def test_reset_without_a_seed_continues_the_stream():
@@ -196,32 +193,7 @@ def test_reset_without_a_seed_continues_the_stream():
     assert fresh.save()["games"][0]["chance"] != streams[0]
 
 
-def test_two_boards_in_one_process():
-    alone = {preset: parallel_roll_out(geo_patrol_v0.parallel_env(config=preset), 7) for preset in ("case1", "od2d")}
-    envs = {preset: geo_patrol_v0.parallel_env(config=preset) for preset in alone}
-    together = {preset: [env.reset(seed=7)] for preset, env in envs.items()}
-    for _ in range(120):
-        for preset, env in envs.items():
-            together[preset].append(env.step(env.sample_actions()) if env.agents else env.reset())
-    assert same(together, alone)
-
-
 # Pickles
-
-
-@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, geo_patrol_v0.env, SoloGeoPatrol])
-def test_pickled_environments_have_the_same_arguments(make):
-    env = make(config="case1", overrides={"turn_limit": 7}, observation="tokens", max_cycles=5)
-    twin = pickle.loads(pickle.dumps(env))
-    assert twin.unwrapped.config == env.unwrapped.config
-    assert twin.unwrapped.config.turn_limit == 7
-    for board in (env, twin):
-        board.reset(seed=2)
-    assert same(twin.save(), env.save())
-    if make in (geo_patrol_v0.parallel_env, SoloGeoPatrol):
-        roll_out = solo_roll_out if make is SoloGeoPatrol else parallel_roll_out
-        again = pickle.loads(pickle.dumps(env))
-        assert same(roll_out(again, 5, 4), roll_out(env, 5, 4))
 
 
 def test_configurations_pickle():
@@ -234,8 +206,7 @@ def test_configurations_pickle():
 
 
 @pytest.mark.parametrize("preset", preset_names())
-@pytest.mark.parametrize("mask_in", ["obs", "info"])
-@pytest.mark.parametrize("encoding", ["onehot", "tokens"])
+@pytest.mark.parametrize(("encoding", "mask_in"), [("onehot", "obs"), ("tokens", "info")])
 def test_observations_are_in_their_spaces_and_infos_have_the_same_keys(preset, encoding, mask_in):
     env = geo_patrol_v0.parallel_env(config=preset, observation=encoding, mask_in=mask_in)
     observations, infos = env.reset(seed=11)
@@ -269,15 +240,6 @@ def test_observations_are_in_their_spaces_on_every_board(config, seed, encoding)
     assert all(env.observation_space(side).contains(observations[side]) for side in SIDES)
 
 
-def test_spaces_are_the_same_objects_each_time():
-    for env in (geo_patrol_v0.parallel_env(), geo_patrol_v0.env()):
-        for side in SIDES:
-            assert env.observation_space(side) is env.observation_space(side)
-            assert env.action_space(side) is env.action_space(side)
-            assert (env.action_space(side).nvec == [28] * 11).all()
-            assert env.action_space(side).dtype == np.int64
-
-
 def arrays(value):
     if isinstance(value, dict):
         return [array for item in value.values() for array in arrays(item)]
@@ -301,14 +263,6 @@ def test_returned_arrays_are_never_reused(mask_in):
     assert len(set(addresses)) == len(addresses)
 
 
-def test_actions_are_not_modified():
-    env = geo_patrol_v0.parallel_env()
-    env.reset(seed=1)
-    orders = {side: np.full(11, 27) for side in SIDES}
-    env.step(orders)
-    assert all((codes == 27).all() for codes in orders.values())
-
-
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, SoloGeoPatrol])
 def test_masks_are_returned_where_mask_in_requests_them(make):
     for mask_in in ("obs", "info", "none"):
@@ -319,6 +273,7 @@ def test_masks_are_returned_where_mask_in_requests_them(make):
             mask = env.action_masks("alpha")
         else:
             mask = env.action_masks().reshape(11, 28)
+            assert (env.action_masks().shape, mask.dtype) == ((308,), np.bool_)
         assert isinstance(observation, dict) == (mask_in == "obs")
         assert ("action_mask" in info) == (mask_in == "info")
         if mask_in != "none":
@@ -357,36 +312,9 @@ def test_illegal_orders_are_counted_for_the_side_that_gave_them():
     off_the_board = np.array([4, 4, 4] + [0] * 8)
     _, _, _, _, infos = env.step({"alpha": off_the_board, "bravo": np.array([1] * 10 + [27])})
     assert [infos[side]["illegal_orders"] for side in SIDES] == [3, 1]
+    assert off_the_board.tolist() == [4, 4, 4] + [0] * 8
     _, _, _, _, infos = env.step(BOTH_NOOPS)
     assert [infos[side]["illegal_orders"] for side in SIDES] == [0, 0]
-
-
-def test_the_opponents_of_the_solo_environment_see_their_own_side():
-    class Spy:
-        name, observation = "spy", "tokens"
-
-        def __init__(self):
-            self.seen = []
-
-        def reset(self, new_games):
-            self.seen.append(new_games.tolist())
-
-        def act(self, observations, action_masks, generator):
-            self.seen.append((observations.copy(), action_masks.copy(), generator))
-            return np.where(action_masks[:, :, 1] == 1, 1, 0)
-
-    for seat, other in (SIDES, SIDES[::-1]):
-        spy = Spy()
-        env = SoloGeoPatrol(opponent=spy, seat=seat)
-        env.reset(seed=1)
-        game = env.game()
-        _, _, _, _, info = env.step(NOOPS)
-        assert spy.seen[0] == [True]
-        assert np.array_equal(spy.seen[1][0][0], game.observation(other, "tokens"))
-        assert np.array_equal(spy.seen[1][1][0], game.action_mask(other))
-        assert {satellite.fuel for satellite in env.game().satellites(other)} == {95}
-        assert {satellite.fuel for satellite in env.game().satellites(seat)} == {100}
-        assert info["seat"] == SIDES.index(seat)
 
 
 def test_solo_plays_as_parallel_does():
@@ -439,9 +367,9 @@ def test_order_space_samples_legal_orders_by_seed():
         spaces = [OrderSpace(seed=step), OrderSpace(seed=step)]
         orders = [space.sample(mask) for space in spaces]
         assert np.array_equal(*orders)
-        assert orders[0].dtype == np.int64
+        assert orders[0].dtype == env.action_space("alpha").dtype == np.int64
         assert mask[np.arange(11), orders[0]].all()
-        assert spaces[0].contains(orders[0])
+        assert env.action_space("alpha").contains(orders[0])
         assert np.array_equal(spaces[0].sample(tuple(mask)), spaces[1].sample(mask))
         sampled.add(orders[0].tobytes())
         env.step(env.sample_actions() if env.agents else BOTH_NOOPS)
@@ -461,7 +389,7 @@ def test_order_space_samples_legal_orders_uniformly():
     assert set(np.unique(OrderSpace(seed=1).sample(np.zeros((11, 28))))) == {0}
 
 
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize("preset", ["case3", "od2d", "geo_patrol_hidden"])
 def test_sampled_actions_are_legal_and_do_not_use_the_random_stream_of_the_game(preset):
     env = geo_patrol_v0.parallel_env(config=preset)
     env.reset(seed=6)
@@ -475,13 +403,6 @@ def test_sampled_actions_are_legal_and_do_not_use_the_random_stream_of_the_game(
             assert mask[np.arange(11), orders[side]].all()
         *_, infos = env.step(orders)
         assert infos["alpha"]["illegal_orders"] == infos["bravo"]["illegal_orders"] == 0
-
-
-def test_solo_masks_are_flat_and_true_or_false():
-    env = SoloGeoPatrol()
-    env.reset(seed=1)
-    assert env.action_masks().shape == (308,)
-    assert env.action_masks().dtype == np.bool_
 
 
 # AEC
@@ -535,109 +456,6 @@ def test_aec_plays_as_parallel_does():
     assert aec.agents == []
     scores = parallel.game().scores
     assert totals["alpha"] == scores["alpha"] - scores["bravo"] == -totals["bravo"]
-
-
-# Randomized scenarios
-
-SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
-RANDOMIZED = {
-    "extends": "geo_patrol",
-    "both": {
-        "patrols": {"count": {"low": 3, "high": 10}, "fuel": {"low": 40, "high": 100}, "ammo": {"choices": [0, 4]}},
-        "odds": {"shoot": [{"low": 0.25, "high": 0.75}, 0.4]},
-    },
-    "alpha": {"patrols": {"formation": {"choices": [[[0, 10]], [[-2, 2], [-1, 2], [0, 2], [1, 2], [2, 2]]]}}},
-    "variants": [{"name": "alike", "mirror": True}, {"name": "rich", "chance": 3, "bravo": {"points": {"goal": 12}}}],
-}
-
-
-def rules_of(env):
-    return env.episodes.games.state.rules[0]
-
-
-def test_sampled_values_are_in_their_ranges_and_change_at_resets():
-    env = geo_patrol_v0.parallel_env(config=RANDOMIZED)
-    env.reset(seed=1)
-    seen = {"fleet": set(), "fuel": set(), "ammo": set(), "odds": set(), "points": [], "sector": set()}
-    for _ in range(400):
-        rules = rules_of(env)
-        for side, name in enumerate(SIDES):
-            fleet = env.game().satellites(name)
-            assert len(fleet) == 1 + rules.patrol_count[side]
-            assert {satellite.fuel for satellite in fleet[1:]} == {rules.initial_fuel[side, 1]}
-            assert {satellite.ammo for satellite in fleet[1:]} == {rules.initial_ammo[side, 1]}
-            seen["fleet"].add(len(fleet) - 1)
-            seen["fuel"].add(fleet[1].fuel)
-            seen["ammo"].add(fleet[1].ammo)
-            seen["odds"].add(float(rules.engagement_odds[side, 0, 0]))
-            assert env.game().scores[name] == 200
-        seen["sector"].add(env.game().satellite("alpha", 3).sector)
-        seen["points"].append(int(rules.goal_points[1]))
-        env.reset()
-    assert seen["fleet"] == set(range(3, 11))
-    assert seen["fuel"] == set(range(40, 101))
-    assert seen["ammo"] == {0, 4}
-    assert 0.25 <= min(seen["odds"]) < 0.26
-    assert 0.74 < max(seen["odds"]) <= 0.75
-    assert seen["sector"] > {15}
-    assert np.mean([points == 12 for points in seen["points"]]) == pytest.approx(3 / 4, abs=0.08)
-
-
-def test_sampled_values_follow_from_the_seed():
-    one, other = geo_patrol_v0.parallel_env(config=RANDOMIZED), geo_patrol_v0.parallel_env(config=RANDOMIZED)
-    for seed in (1, 1, 2):
-        first, second = one.reset(seed=seed), other.reset(seed=seed)
-        assert same(first, second)
-        assert rules_of(one).tobytes() == rules_of(other).tobytes()
-    assert not same(one.reset(seed=1), other.reset(seed=2))
-
-
-def test_sampled_values_are_the_same_in_a_batch():
-    config = load_config(RANDOMIZED)
-    batch = Games(config, 16, seed=0).state
-    env = geo_patrol_v0.parallel_env(config=config)
-    for seed in range(16):
-        env.reset(seed=seed)
-        assert batch.rules[seed].tobytes() == rules_of(env).tobytes()
-        assert batch.games[seed].tobytes() == env.episodes.games.state.games[0].tobytes()
-    assert len({row.tobytes() for row in batch.rules}) == 16
-
-
-def test_mirrored_fleets_are_equal():
-    env = geo_patrol_v0.parallel_env(config=RANDOMIZED, overrides={"mirror": True}, mask_in="none")
-    env.reset(seed=1)
-    fleets = set()
-    for _ in range(50):
-        observations, _ = env.reset()
-        assert np.array_equal(observations["alpha"], observations["bravo"])
-        fleets.add(int(rules_of(env).patrol_count[1]))
-    assert len(fleets) > 3
-
-
-def test_overrides_take_precedence_over_variants_and_ranges():
-    overrides = {"bravo.points.goal": 7, "both.patrols.ammo": 2}
-    env = geo_patrol_v0.parallel_env(config=RANDOMIZED, overrides=overrides | {"mirror": False})
-    env.reset(seed=1)
-    for _ in range(20):
-        assert rules_of(env).goal_points[1] == 7
-        assert rules_of(env).initial_ammo[:, 1].tolist() == [2, 2]
-        env.reset()
-
-
-def test_randomized_scenarios_of_the_examples():
-    env = geo_patrol_v0.parallel_env(config=SCENARIOS)
-    parallel_roll_out(env, 3, 200)
-    alike = 0
-    for _ in range(200):
-        env.reset()
-        rules = rules_of(env)
-        alike += rules.patrol_count[0] == rules.patrol_count[1] and rules.goal_points[1] == 10
-    assert 60 < alike < 140
-
-
-def test_invalid_variants_are_refused():
-    with pytest.raises(ConfigError, match=r"variants\.0\.alpha\.hva\.fuel must be an integer from 1 to 10000, got 0"):
-        geo_patrol_v0.parallel_env(config={**RANDOMIZED, "variants": [{"name": "x", "alpha": {"hva": {"fuel": 0}}}]})
 
 
 # Rendering

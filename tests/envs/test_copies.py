@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 
 from geo_patrol import Game, Games, geo_patrol_satellites_v0, geo_patrol_v0, load_config, make_vec
 from geo_patrol.agents.policy import read_policies, write_weights
@@ -17,6 +18,7 @@ MAKERS = {
     "wrapped aec": geo_patrol_v0.env,
     "satellites": geo_patrol_satellites_v0.parallel_env,
     "solo": SoloGeoPatrol,
+    "own view": lambda config, **options: geo_patrol_satellites_v0.parallel_env(config, view="own", **options),
     "vector": make_vec,
     "vector of satellites": lambda config, **options: make_vec(config, agents="satellites", **options),
 }
@@ -45,15 +47,32 @@ def test_copies_have_the_configuration_as_it_was(make, twin_of):
 
 @every_kind
 @every_copy
+def test_copies_have_the_arguments(make, twin_of):
+    env = make(
+        "case1", observation="tokens", mask_in="info", reward="outcome", max_cycles=2, overrides={"turn_limit": 7}
+    )
+    twin = twin_of(env)
+    for each in (env, twin):
+        each.reset(seed=2)
+    assert twin.save() == env.save()
+    while not hasattr(env, "agent_selection"):
+        actions = env.sample_action() if isinstance(env, SoloGeoPatrol) else env.sample_actions()
+        one, other = env.step(actions), twin.step(actions)
+        assert data_equivalence(one, other)
+        truncated = one[3]
+        if np.any(list(truncated.values()) if isinstance(truncated, dict) else truncated):
+            break
+
+
+@every_kind
+@every_copy
 def test_copies_of_an_environment_from_a_file_do_not_read_it_again(make, twin_of, tmp_path, monkeypatch):
-    folder = tmp_path / "other"
-    folder.mkdir()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "game.toml").write_text('extends = "case1"\nturn_limit = 7\n')
     env = make("game.toml", overrides=(text for text in ["bravo.patrols.ammo=3"]))
     (tmp_path / "game.toml").write_text('extends = "case1"\nturn_limit = 99\n')
     assert config_of(twin_of(env)).turn_limit == 7
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir("/")
     (tmp_path / "game.toml").unlink()
     twin = twin_of(env)
     assert config_of(twin) == config_of(env)
@@ -71,7 +90,11 @@ def test_copies_have_the_opponents_and_the_size_of_pictures_as_they_were(twin_of
     changed = {"idle": 1}
     envs.set_opponents(changed)
     changed["turtle"] = 1
-    assert twin_of(envs).opponent_names == ("idle",)
+    envs.reset(seed=1)
+    copied = twin_of(envs)
+    assert copied.opponent_names == ("idle",)
+    with pytest.raises(RuntimeError, match="call reset"):
+        copied.step(np.zeros((4, 11), np.int64))
     twin = twin_of(env)
     twin.reset(seed=1)
     assert twin.render().shape == (480, 640, 3)

@@ -7,7 +7,6 @@ import pytest
 from gymnasium.vector.utils import batch_space
 
 from geo_patrol import (
-    AgentError,
     ConfigError,
     RecordingError,
     geo_patrol_v0,
@@ -24,45 +23,49 @@ def vector_env(**options):
     return make_vec("geo_patrol", np.int64(2), **options)
 
 
-def played_env():
-    env = geo_patrol_v0.parallel_env()
-    env.reset(seed=5)
-    env.step(env.sample_actions())
-    return env
-
-
 def both(bravo):
     return {"alpha": NOOPS, "bravo": bravo}
 
 
+IDLE = {
+    geo_patrol_v0.parallel_env: both(NOOPS),
+    geo_patrol_v0.env: NOOPS,
+    SoloGeoPatrol: NOOPS,
+    vector_env: np.zeros((4, 11), np.int64),
+}
+"""Actions without orders, by what makes an environment."""
+every_kind = pytest.mark.parametrize("make", IDLE, ids=("parallel", "aec", "solo", "vector"))
+
+
+def played_env(make=geo_patrol_v0.parallel_env):
+    env = make()
+    env.reset(seed=5)
+    env.step(IDLE[make])
+    return env
+
+
+OF_BOTH = "actions must be a dict with the orders of alpha and of bravo, got "
+NUMBER = "action of bravo must have 11 order codes, one a satellite, got shape "
 ACTIONS = [
-    (None, "actions must be a dict with the orders of alpha and of bravo, got None"),
-    (5, "actions must be a dict with the orders of alpha and of bravo, got 5"),
-    ("alpha", "actions must be a dict with the orders of alpha and of bravo, got alpha"),
-    ([NOOPS, NOOPS], "must be a dict with the orders of alpha and of bravo"),
-    ({}, "actions must be a dict with the orders of alpha and of bravo, got {}"),
-    ({"alpha": NOOPS}, "must be a dict with the orders of alpha and of bravo"),
-    ({"alpha": NOOPS, "gamma": NOOPS}, "must be a dict with the orders of alpha and of bravo"),
-    ({"alpha": NOOPS, "bravo": NOOPS, "gamma": NOOPS}, "must be a dict with the orders of alpha and of bravo"),
-    (both(None), "action of bravo must have 11 order codes, one a satellite, got shape ()"),
-    (both(3), "action of bravo must have 11 order codes, one a satellite"),
-    (both("P1 prograde"), "action of bravo must have 11 order codes, one a satellite"),
-    (both({0: 1}), "action of bravo must have 11 order codes, one a satellite"),
-    (both(np.zeros(10, int)), "action of bravo must have 11 order codes, one a satellite, got shape (10,)"),
-    (both(np.zeros((11, 1), int)), "action of bravo must have 11 order codes, one a satellite, got shape (11, 1)"),
-    (both(np.zeros((1, 11), int)), "action of bravo must have 11 order codes, one a satellite, got shape (1, 11)"),
-    (both(np.full(11, 0.5)), "must be integers"),
+    (None, OF_BOTH + "None"),
+    ("alpha", OF_BOTH + "alpha"),
+    ([NOOPS, NOOPS], OF_BOTH),
+    ({"alpha": NOOPS}, OF_BOTH),
+    ({"alpha": NOOPS, "bravo": NOOPS, "gamma": NOOPS}, OF_BOTH),
+    (both(None), NUMBER + "()"),
+    (both("P1 prograde"), NUMBER),
+    (both({0: 1}), NUMBER),
+    (both(np.zeros(10, int)), NUMBER + "(10,)"),
+    (both(np.zeros((1, 11), int)), NUMBER + "(1, 11)"),
     (both(np.zeros(11)), "must be integers"),
     (
         both(np.full(11, np.nan)),
         "action of bravo must be integers, got [nan nan nan nan nan nan nan nan nan nan nan] of float64",
     ),
-    (both(np.full(11, np.inf, np.float32)), "must be integers"),
     (both(["noop"] * 11), "must be integers"),
     (both([None] * 11), "must be integers"),
     (both([10**30] * 11), "must be integers"),
     (both([True] * 11), "must be integers"),
-    (both(NOOPS * 1j), "must be integers"),
     (both([1, [2]]), "inhomogeneous shape"),
 ]
 
@@ -99,7 +102,6 @@ def test_invalid_actions_can_be_corrected(action):
     [
         [-1] * 11,
         [28] * 11,
-        [2**63 - 1] * 11,
         [-(2**63)] * 11,
         [2**63] * 11,
         np.full(11, 2**64 - 1, np.uint64),
@@ -163,23 +165,23 @@ def test_step_after_the_end():
         solo.step(NOOPS)
 
 
-def test_save_before_reset():
-    for env in (geo_patrol_v0.parallel_env(), geo_patrol_v0.raw_env(), geo_patrol_v0.env(), SoloGeoPatrol()):
-        with pytest.raises(RecordingError, match="nothing to save: reset must be called first"):
-            env.save()
+@every_kind
+def test_save_before_reset(make):
+    with pytest.raises(RecordingError, match="nothing to save: reset must be called first"):
+        make().save()
 
 
-@pytest.mark.parametrize("shape", [(11, 27), (307,), (10, 28), (1, 11, 28)])
+@pytest.mark.parametrize("shape", [(11, 27), (307,), (1, 11, 28)])
 def test_mask_of_another_shape(shape):
     with pytest.raises(ValueError, match=re.escape(f"mask must have shape (11, 28), got {shape}")):
         OrderSpace().sample(np.ones(shape, np.int8))
 
 
-@pytest.mark.parametrize("value", [0.5, 0.99, np.nan, -1, 2, 256, 1e300])
+@pytest.mark.parametrize("value", [0.99, np.nan, -1, 256, 1e300])
 def test_mask_that_is_neither_0_nor_1(value):
     mask = np.ones((11, 28))
     mask[3, 4] = value
-    kinds = [mask, mask.astype(np.int64), mask.astype(np.int16)] if value in (-1, 2, 256) else [mask]
+    kinds = [mask, mask.astype(np.int64), mask.astype(np.int16)] if value in (-1, 256) else [mask]
     for array in kinds:
         for space, masks in ((OrderSpace(), array), (batch_space(OrderSpace(), 2), np.stack([array, array]))):
             with pytest.raises(ValueError, match=re.escape(f"mask must be 0 or 1, got {array[3, 4].item()!r}")):
@@ -199,16 +201,13 @@ def test_masks_of_other_types_than_int8():
 
 ARGUMENTS = [
     ({"observation": "pixels"}, "observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got 'pixels'"),
-    ({"observation": None}, "observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got None"),
     ({"mask_in": "infos"}, "mask_in must be 'obs' or 'info' or 'none', got 'infos'"),
-    ({"reward": "win"}, "reward must be 'score', 'outcome' or a geo_patrol.Reward, got 'win'"),
     ({"reward": ["score"]}, "reward must be 'score', 'outcome' or a geo_patrol.Reward, got ['score']"),
     ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
     ({"max_cycles": 1.5}, "max_cycles must be a positive integer or None, got 1.5"),
     ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
     ({"count_events": 1}, "count_events must be True or False, got 1"),
-    ({"render_mode": "pixels"}, "render_mode must be 'human', 'rgb_array', 'ansi' or None, got 'pixels'"),
-    ({"config": "caes1"}, "there is no preset 'caes1'; did you mean 'case1'?"),
+    ({"render_mode": "pixels"}, "or None, got 'pixels'"),
     ({"overrides": {"turn_limit": 0}}, "turn_limit must be an integer from 1 to 10000, got 0"),
 ]
 
@@ -220,7 +219,7 @@ NUMPY = {
 }
 
 
-@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol, vector_env])
+@every_kind
 def test_arguments_may_be_numbers_and_truth_values_of_numpy(make):
     env = make(**NUMPY)
     env.reset(seed=np.int64(3))
@@ -229,7 +228,7 @@ def test_arguments_may_be_numbers_and_truth_values_of_numpy(make):
 
 
 @pytest.mark.parametrize(("arguments", "message"), ARGUMENTS, ids=str)
-@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol])
+@every_kind
 def test_argument(make, arguments, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make(**arguments)
@@ -250,89 +249,83 @@ def test_argument_of_the_solo_environment(arguments, message):
         SoloGeoPatrol(**arguments)
 
 
-def assert_refused(env, damaged_save, message):
+# Saved environments
+
+SAVED = {
+    geo_patrol_v0.parallel_env: [
+        ("format", "x", "format must be 'geo_patrol environment', got 'x'"),
+        ("version", 2, "version must be at most 1, got 2"),
+        ("config", None, "config must be a table, got None"),
+        ("config.title", "Another", "it was saved with another configuration"),
+        ("games", MISSING, "games is missing"),
+        ("games.0", None, "games.0 must be a table, got None"),
+        ("games.0.position.turn", -1, "games.0.position.turn must be at least 0, got -1"),
+        ("games.0.position.sector.0.1", 0, "games.0: sector.0.1 must be a sector of rings"),
+        ("episodes", [], "games and episodes must be those of 1 game"),
+        ("episodes.0.sampler", None, "sampler must be a list, got None"),
+        ("episodes.0.sampler", [1], "sampler must have a length of at least 2, got [1]"),
+        ("episodes.0.sampler", [2**64, 0], "sampler.0 must be below"),
+        ("sampled", [[0] * 11], "sampled must have 2 rows, got 1"),
+        ("sampled", [[28] * 11] * 2, "sampled.0.0 must be below 28, got 28"),
+        ("episodes.0.length", True, "length must be an integer, got True"),
+        ("episodes.0.score_difference.1", 2**40, "score_difference.1 must be below"),
+        ("umpire", 1, "umpire = 1: there is no such key"),
+    ],
+    geo_patrol_v0.env: [
+        ("pending", MISSING, "pending is missing"),
+        ("pending", [0] * 10, "must have a length of at least 11"),
+        ("pending", [0.5] * 11, "pending.0 must be an integer, got 0.5"),
+        ("pending", [10**30] * 11, "pending.0 must be below"),
+        ("remaining", 3, "remaining must be at most 2, got 3"),
+        ("remaining", 1, "rewards must be those of the remaining agents, ['bravo']"),
+        ("rewards", {}, "rewards must be those of the remaining agents"),
+        ("rewards.alpha", float("nan"), "rewards.alpha must be a finite number, got nan"),
+        ("umpire", 1, "umpire = 1: there is no such key"),
+    ],
+    SoloGeoPatrol: [
+        ("seat", "alpha", "seat = 'alpha': there is no such key"),
+        ("episodes.0.opponent", 1, "episodes.0.opponent = 1: this opponent is not in play"),
+        ("generator", MISSING, "generator is missing"),
+        ("generator.bit_generator", "MT19937", "generator.bit_generator must be 'PCG64', got 'MT19937'"),
+        ("generator.state", {}, "generator.state.state is missing"),
+        ("generator.state.inc", 1.5, "generator.state.inc must be an integer, got 1.5"),
+        ("generator.state.state", 2**200, "must be below"),
+    ],
+    vector_env: [
+        ("games", [], "games and episodes must be those of 2 games"),
+        ("games.1.position.sector.0.1", 0, "games.1: sector.0.1 must be a sector of rings"),
+        ("episodes.0.seat", 2, "episodes.0.seat must be 0 or 1, got 2"),
+        ("episodes.0.opponent", 0, "episodes.0.opponent = 0: both sides are played"),
+        ("episodes.0.total_reward.1", float("nan"), "episodes.0.total_reward.1 must be a finite number, got nan"),
+        ("opponents", ["random"], "it has the opponents 'random', but there are ()"),
+        ("sampled", [[0] * 11], "sampled must have 4 rows, got 1"),
+    ],
+}
+
+
+def assert_refused(env, saved, message):
     """Assert that restoring fails with the message and does not change the environment."""
     before, agents = env.save(), list(getattr(env, "agents", []))
     with pytest.raises((RecordingError, ConfigError), match=re.escape(message)):
-        env.restore(damaged_save)
+        env.restore(saved)
     assert env.save() == before
     assert list(getattr(env, "agents", [])) == agents
 
 
-PARALLEL_SAVED = [
-    ("format", "x", "format must be 'geo_patrol environment', got 'x'"),
-    ("version", 2, "version must be at most 1, got 2"),
-    ("config", None, "config must be a table, got None"),
-    ("config.title", "Another", "it was saved with another configuration"),
-    ("games", MISSING, "games is missing"),
-    ("games", [], "games and episodes must be those of 1 game"),
-    ("games.0", None, "games.0 must be a table, got None"),
-    ("games.0.position.turn", -1, "games.0.position.turn must be at least 0, got -1"),
-    ("games.0.position.sector.0.1", 0, "games.0: sector.0.1 must be a sector of rings"),
-    ("episodes", [], "games and episodes must be those of 1 game"),
-    ("episodes.0.sampler", None, "sampler must be a list, got None"),
-    ("episodes.0.sampler", [1], "sampler must have a length of at least 2, got [1]"),
-    ("episodes.0.sampler", [2**64, 0], "sampler.0 must be below"),
-    ("sampled", [[0] * 11], "sampled must have 2 rows, got 1"),
-    ("sampled", [[28] * 11] * 2, "sampled.0.0 must be below 28, got 28"),
-    ("episodes.0.length", -1, "length must be at least 0, got -1"),
-    ("episodes.0.length", True, "length must be an integer, got True"),
-    ("episodes.0.score_difference.1", 2**40, "score_difference.1 must be below"),
-    ("episodes.0.score_difference", [0], "score_difference must have a length of at least 2, got [0]"),
-    ("umpire", 1, "umpire = 1: there is no such key"),
-]
-
-
-@pytest.mark.parametrize(("path", "value", "message"), PARALLEL_SAVED)
-def test_saved_parallel_environment_that_is_damaged(path, value, message):
-    env = played_env()
+@pytest.mark.parametrize(
+    ("make", "path", "value", "message"), [(make, *row) for make, rows in SAVED.items() for row in rows]
+)
+def test_saved_environment_that_is_damaged(make, path, value, message):
+    env = played_env(make)
     saved = env.save()
-    env.step(env.sample_actions())
+    env.step(IDLE[make])
     assert_refused(env, damaged(saved, path, value), message)
 
 
-def test_saved_environment_whose_game_is_over_but_not_its_episode():
-    env = geo_patrol_v0.parallel_env(config="duel")
-    env.reset(seed=1)
-    while env.agents:
-        env.step(env.sample_actions())
-    message = "saved environment: episodes.0.is_over = 0: the game is over"
-    assert_refused(env, damaged(env.save(), "episodes.0.is_over", 0), message)
-
-
-@pytest.mark.parametrize("saved", [None, 3, [], "game", {}])
-@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.env, SoloGeoPatrol])
-def test_invalid_saved_environment(make, saved):
-    env = make()
-    env.reset(seed=1)
-    assert_refused(env, saved, "saved environment: ")
-
-
-AEC_SAVED = [
-    ("format", "x", "format must be 'geo_patrol environment', got 'x'"),
-    ("games.0.position.turn", -1, "games.0.position.turn must be at least 0, got -1"),
-    ("config.title", "Another", "it was saved with another configuration"),
-    ("pending", MISSING, "pending is missing"),
-    ("pending", [0] * 10, "must have a length of at least 11"),
-    ("pending", [0.5] * 11, "pending.0 must be an integer, got 0.5"),
-    ("pending", [10**30] * 11, "pending.0 must be below"),
-    ("remaining", 3, "remaining must be at most 2, got 3"),
-    ("remaining", 1, "rewards must be those of the remaining agents, ['bravo']"),
-    ("rewards", {}, "rewards must be those of the remaining agents"),
-    ("rewards.alpha", "high", "rewards.alpha must be a number, got 'high'"),
-    ("rewards.alpha", float("nan"), "rewards.alpha must be a finite number, got nan"),
-    ("umpire", 1, "umpire = 1: there is no such key"),
-]
-
-
-@pytest.mark.parametrize(("path", "value", "message"), AEC_SAVED)
-def test_saved_aec_environment_that_is_damaged(path, value, message):
-    env = geo_patrol_v0.env()
-    env.reset(seed=5)
-    env.step(NOOPS)
-    saved = env.save()
-    env.step(NOOPS)
-    assert_refused(env, damaged(saved, path, value), message)
+@every_kind
+def test_source_that_is_no_saved_environment(make):
+    for saved in (None, [], {}):
+        assert_refused(played_env(make), saved, "saved environment: ")
 
 
 def test_saved_aec_environment_with_missing_agents_in_a_running_game():
@@ -342,56 +335,10 @@ def test_saved_aec_environment_with_missing_agents_in_a_running_game():
     assert_refused(env, saved, "agents have left, against the state of the game")
 
 
-SOLO_SAVED = [
-    ("format", "x", "format must be 'geo_patrol environment', got 'x'"),
-    ("games.0.position.turn", -1, "games.0.position.turn must be at least 0, got -1"),
-    ("seat", "alpha", "seat = 'alpha': there is no such key"),
-    ("episodes.0.seat", 2, "episodes.0.seat must be 0 or 1, got 2"),
-    ("episodes.0.opponent", 1, "episodes.0.opponent = 1: this opponent is not in play"),
-    ("is_over", True, "is_over = True: there is no such key"),
-    ("generator", None, "generator must be a table, got None"),
-    ("generator", MISSING, "generator is missing"),
-    ("generator.bit_generator", "MT19937", "generator.bit_generator must be 'PCG64', got 'MT19937'"),
-    ("generator.state", {}, "generator.state.state is missing"),
-    ("generator.state.inc", 1.5, "generator.state.inc must be an integer, got 1.5"),
-    ("generator.state.state", -1, "generator.state.state must be at least 0, got -1"),
-    ("generator.state.state", 2**200, "must be below"),
-]
-
-
-@pytest.mark.parametrize(("path", "value", "message"), SOLO_SAVED)
-def test_saved_solo_environment_that_is_damaged(path, value, message):
-    env = SoloGeoPatrol()
-    env.reset(seed=5)
-    saved = env.save()
-    env.step(NOOPS)
-    assert_refused(env, damaged(saved, path, value), message)
-
-
-class Wrong:
-    """An agent that returns invalid orders."""
-
-    name = "wrong"
-    observation = "tokens"
-
-    def __init__(self, orders):
-        self.orders = orders
-
-    def reset(self, new_games):
-        pass
-
-    def act(self, observations, action_masks, generator):
-        return self.orders
-
-
-@pytest.mark.parametrize("orders", [None, np.zeros(11, np.int64), np.zeros((1, 10), np.int64), np.zeros((1, 11))])
-def test_opponent_that_returns_no_orders(orders):
-    env = SoloGeoPatrol(opponent=Wrong(orders))
+def test_saved_environment_whose_game_is_over_but_not_its_episode():
+    env = geo_patrol_v0.parallel_env(config="duel")
     env.reset(seed=1)
-    with pytest.raises(AgentError, match=r"agent 'wrong': act must return"):
-        env.step(NOOPS)
-
-
-def test_opponent_that_is_a_class():
-    with pytest.raises(ValueError, match="must be an agent's name or an Agent"):
-        SoloGeoPatrol(opponent=Wrong)
+    while env.agents:
+        env.step(env.sample_actions())
+    message = "saved environment: episodes.0.is_over = 0: the game is over"
+    assert_refused(env, damaged(env.save(), "episodes.0.is_over", 0), message)

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from geo_patrol import geo_patrol_satellites_v0, geo_patrol_v0, make_vec
+from geo_patrol import geo_patrol_v0, make_vec
 from geo_patrol.base.sides import SIDES
 from geo_patrol.envs.single import SoloGeoPatrol
 
@@ -47,32 +47,6 @@ def test_events_are_those_of_the_outcomes(config):
     assert min(seen["shots"] + seen["enemy_shots"], seen["losses"], seen["enemy_losses"]) > 0
 
 
-def test_all_environments_count_alike():
-    envs = make_vec("case1", 6, max_cycles=40, count_events=True)
-    singles = [geo_patrol_v0.parallel_env(config="case1", max_cycles=40, count_events=True) for _ in range(6)]
-    satellites = [
-        geo_patrol_satellites_v0.parallel_env(config="case1", max_cycles=40, count_events=True) for _ in range(6)
-    ]
-    envs.reset(seed=3)
-    for i in range(6):
-        singles[i].reset(seed=3 + i)
-        satellites[i].reset(seed=3 + i)
-    for _ in range(40):
-        actions = envs.sample_actions()
-        _, _, _, _, infos = envs.step(actions)
-        for i in range(6):
-            if not singles[i].agents:
-                continue
-            orders = dict(zip(SIDES, actions[2 * i : 2 * i + 2], strict=True))
-            of_sides = singles[i].step(orders)[4]
-            agents = {name: orders[name.split("_")[0]][int(name.split("_")[1])] for name in satellites[i].agents}
-            of_satellites = satellites[i].step(agents)[4]
-            for row, side in enumerate(SIDES):
-                assert events_in(of_sides[side]) == {name: int(infos[name][2 * i + row]) for name in NONE}
-            for name, info in of_satellites.items():
-                assert events_in(info) == events_in(of_sides[name.split("_")[0]])
-
-
 def test_events_of_one_side_against_an_agent():
     env = SoloGeoPatrol("case1", opponent="raider", seat="bravo", count_events=True)
     env.reset(seed=2)
@@ -84,32 +58,6 @@ def test_events_of_one_side_against_an_agent():
         total += info["losses"] + info["enemy_losses"]
         is_over = terminated or truncated
     assert total > 0
-
-
-def test_a_step_that_resets_has_no_events():
-    envs = make_vec("geo_patrol", 32, max_cycles=9, count_events=True)
-    envs.reset(seed=0)
-    events = []
-    for _ in range(10):
-        _, _, _, _, infos = envs.step(envs.sample_actions())
-        events.append(sum(int(infos[name].sum()) for name in NONE))
-    assert max(events[:9]) > 0
-    assert events[9] == 0
-
-
-def test_events_of_last_phases_are_in_the_final_infos():
-    envs, others = (make_vec("case1", 64, autoreset=mode, count_events=True) for mode in ("next_step", "same_step"))
-    envs.reset(seed=4)
-    others.reset(seed=4)
-    is_over = np.zeros(128, np.bool_)
-    while not is_over.any():
-        actions = envs.sample_actions()
-        expected, infos = envs.step(actions)[4], others.step(actions)[4]
-        is_over = infos["_final_info"]
-        for name in NONE:
-            assert (infos[name] + infos["final_info"][name] == expected[name]).all()
-            assert not infos[name][is_over].any()
-    assert infos["final_info"]["losses"].sum() > 0
 
 
 def make_env(is_vector, *, count_events=True):

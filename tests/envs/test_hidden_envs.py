@@ -1,7 +1,5 @@
 """Environments of a configuration that hides enemies."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -77,20 +75,6 @@ def test_infos_have_the_enemys_score_as_far_as_it_is_known():
     assert infos["bravo"]["enemy_score"] == 210
 
 
-def test_statistics_of_a_truncated_episode_are_what_the_side_knows():
-    envs = make_vec(CONFIG, 3, max_cycles=4, autoreset="disabled")
-    envs.reset(seed=2)
-    total = np.zeros(6)
-    for _ in range(4):
-        _, rewards, _, truncations, infos = envs.step(envs.sample_actions())
-        total += rewards
-    assert truncations.all()
-    finished = infos["finished_episode"]
-    assert (finished["return"] == total).all()
-    assert (finished["enemy_score"] == infos["enemy_score"]).all()
-    assert (finished["enemy_score"] != finished["score"].reshape(3, 2)[:, ::-1].ravel()).any()
-
-
 def test_an_episode_from_a_position_keeps_what_the_sides_know():
     source = geo_patrol_v0.parallel_env(config=CONFIG)
     played(source, 5, seed=3)
@@ -110,18 +94,6 @@ def test_an_episode_from_a_position_keeps_what_the_sides_know():
     envs = make_vec(CONFIG, 2)
     envs.reset(options={"games": Games.from_games([game, game])})
     assert envs.game(1).seen_by("alpha").key == game.seen_by("alpha").key
-
-
-@pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, lambda config: make_vec(config, 3)])
-def test_a_restored_environment_goes_on_the_same(make):
-    env, twin = make(config=CONFIG), make(config=CONFIG)
-    played(env, 9, seed=8)
-    twin.restore(json.loads(json.dumps(env.save())))
-    for _ in range(12):
-        orders = env.sample_actions()
-        twin.sample_actions()
-        one, other = env.step(orders), twin.step(orders)
-        assert repr(one) == repr(other)
 
 
 def test_the_gymnasium_environment_draws_what_its_side_knows():
@@ -163,22 +135,6 @@ def test_what_a_side_gets_does_not_depend_on_where_enemies_out_of_sight_are(kind
     assert 0 < len(game.seen_by("alpha").out_of_sight) < 11
     with np.printoptions(threshold=100_000):
         assert repr(started(kind, elsewhere(game, "alpha"))) == repr(started(kind, game))
-
-
-def test_satellites_see_what_their_side_knows():
-    env, sides = (make(config=CONFIG) for make in (geo_patrol_satellites_v0.parallel_env, geo_patrol_v0.parallel_env))
-    env.reset(seed=3)
-    sides.reset(seed=3)
-    orders = sides.sample_actions()
-    observations, rewards, *_ = env.step(
-        {agent: int(orders[agent.split("_")[0]][int(agent.split("_")[1])]) for agent in env.agents}
-    )
-    expected, expected_rewards, *_ = sides.step(orders)
-    for agent, observation in observations.items():
-        side = agent.split("_")[0]
-        assert (observation["observation"][-1604:] == expected[side]["observation"]).all()
-        assert rewards[agent] == expected_rewards[side]
-        assert env.observation_space(agent).contains(observation)
 
 
 def test_environments_without_sensor_ranges_have_the_spaces_that_they_had():

@@ -324,15 +324,6 @@ def test_games_are_copies_with_their_streams():
     assert games.position_keys() == envs.games().position_keys()
 
 
-def test_wrappers_of_gymnasium():
-    envs = make_vec("case1", 4, observation=COMPILED, reward=LOSSES, max_cycles=5)
-    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
-    wrapped.reset(seed=0)
-    for _ in range(5):
-        *_, infos = wrapped.step(envs.sample_actions())
-    assert infos["episode"]["r"] == pytest.approx(infos["finished_episode"]["return"])
-
-
 # Agents
 
 SEEN = []

@@ -1,6 +1,5 @@
 """``view="own"``: satellites that observe for themselves, and nothing of the enemies out of their sight."""
 
-import pickle
 import re
 import warnings
 
@@ -154,22 +153,6 @@ def test_nothing_about_enemies_out_of_sight_changes_what_a_satellite_observes(po
         assert np.array_equal(before["action_mask"], after["action_mask"])
 
 
-def test_an_enemy_is_in_sight_of_the_satellites_near_it_alone():
-    env, side = make(observation="tokens"), make(observation="tokens", view="side")
-    env.reset(seed=1)
-    side.reset(seed=1)
-    names, of_side = observation_names("tokens", view="own"), observation_names("tokens")
-    seen = []
-    for _ in range(60):
-        orders = env.sample_actions()
-        observations, side_observations = env.step(orders)[0], side.step(orders)[0]
-        if not env.agents:
-            break
-        assert all(o["observation"][1 + 8 + of_side.index("enemy_hva_sector")] > 0 for o in side_observations.values())
-        seen.append([o["observation"][names.index("enemy_patrol_1_in_sight")] for o in observations.values()])
-    assert any(0 < sum(row) < len(row) // 2 for row in seen)
-
-
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_mirrored_positions_look_the_same_to_both_sides(encoding):
     env = make(observation=encoding)
@@ -177,16 +160,6 @@ def test_mirrored_positions_look_the_same_to_both_sides(encoding):
     for number in range(11):
         alpha, bravo = (observations[f"{side}_{number}"]["observation"] for side in SIDES)
         assert np.array_equal(alpha, bravo)
-
-
-def test_a_range_across_the_board_shows_all():
-    env = make(sensor_range=FAR)
-    observations, _ = env.reset(seed=2)
-    in_sight = [
-        index for index, name in enumerate(observation_names("onehot", view="own")) if name.endswith("in_sight")
-    ]
-    assert len(in_sight) == 22
-    assert all(o["observation"][in_sight].all() for o in observations.values())
 
 
 def test_destroyed_satellites_see_no_enemies():
@@ -277,23 +250,6 @@ def test_the_aec_environment_plays_the_same_games(view):
             orders = parallel.sample_actions()
     assert not parallel.agents
     assert totals == pytest.approx(expected_totals)
-
-
-def test_a_pickled_environment_has_the_same_arguments():
-    env = make(config="duel", observation="tokens", fleet="in_range", sensor_range=1)
-    twin = pickle.loads(pickle.dumps(env))
-    assert data_equivalence(env.reset(seed=2), twin.reset(seed=2))
-    envs = make_vec("duel", 2, agents="satellites", view="own", sensor_range=1)
-    assert_same(pickle.loads(pickle.dumps(envs)).reset(seed=1), envs.reset(seed=1))
-
-
-def test_save_and_restore():
-    env, twin = make(), make()
-    env.reset(seed=1)
-    for _ in range(5):
-        env.step(env.sample_actions())
-    twin.restore(env.save())
-    assert data_equivalence(env.view(), twin.view())
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_one_side_against_an_opponent(mode, seats, opponent):
 @pytest.mark.parametrize("opponent", [None, "scripted", "random"])
 def test_threads(mode, opponent):
     options = {"observation": "tokens", "opponent": opponent, "max_cycles": 20, "threads": 2}
-    assert play_both(RANDOM_SCENARIOS, 70, 45, autoreset=mode, compares_games=False, **options) >= 140
+    assert play_both(RANDOM_SCENARIOS, 17, 45, autoreset=mode, compares_games=False, **options) >= 34
 
 
 def test_forfeits():

@@ -1,8 +1,5 @@
 """Gymnasium's vector API: ids, spaces, wrappers, reset in all modes, seeds, copies, closing."""
 
-import copy
-import pickle
-
 import gymnasium
 import numpy as np
 import pytest
@@ -10,10 +7,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as wrappers
 
-import geo_patrol
 from geo_patrol import environment_id, make_vec, preset_names
 from geo_patrol.envs.single import SoloGeoPatrol
-from tests.envs.vector_reference import Singles, assert_same
+from tests.envs.vector_reference import assert_same
 
 MODES = ("next_step", "same_step", "disabled")
 TOKENS = {"observation": "tokens"}
@@ -177,32 +173,6 @@ def test_agrees_with_sync_vector_env(mode, mask_in):
 # Resets
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_resets_of_some_games_with_and_without_seeds(mode):
-    rng, options = np.random.default_rng(4), {"max_cycles": 4, **TOKENS}
-    envs, singles = make_vec("case1", 6, autoreset=mode, **options), Singles("case1", 6, mode=mode, **options)
-    assert_same(envs.reset(seed=3), singles.reset(range(3, 9)))
-    for step in range(60):
-        if step % 5 == 4 or (mode == "disabled" and any(game.is_over for game in singles.games)):
-            mask = rng.random(6) < 0.4
-            mask |= np.array([game.is_over for game in singles.games]) if mode == "disabled" else step % 9 == 0
-            mask[0] |= not mask.any()
-            seeds = [int(seed) if seed < 50 else None for seed in rng.integers(0, 100, 6)]
-            seed_argument = [None, seeds, np.int64(step), step, tuple(seeds)][step % 5]
-            used = (
-                [None] * 6
-                if seed_argument is None
-                else (seeds if isinstance(seed_argument, (list, tuple)) else range(step, step + 6))
-            )
-            returned = envs.reset(seed=seed_argument, options={"reset_mask": mask.repeat(2)})
-            expected = singles.reset(used, mask)
-            for row in np.flatnonzero(mask.repeat(2)):
-                assert_same(returned[0][row], expected[0][row])
-            assert_same(returned, expected)
-        actions = envs.sample_actions()
-        assert_same(envs.step(actions), singles.step(actions), f"step {step}")
-
-
 class Drawing:
     """Draws orders for all games from the generator that they share."""
 
@@ -252,19 +222,6 @@ def test_the_generator_of_opponents_starts_anew_when_all_games_do():
         assert envs.np_random.bit_generator.state == later
 
 
-@pytest.mark.parametrize("mode", MODES[:2])
-def test_a_whole_reset_in_the_middle(mode):
-    envs, singles = make_vec("case1", 4, autoreset=mode, **TOKENS), Singles("case1", 4, mode=mode, **TOKENS)
-    assert_same(envs.reset(seed=3), singles.reset(range(3, 7)))
-    for seeds in (None, [8, None, 2**64 + 5, 0], None, [1, 2, 3, 4]):
-        for _ in range(7):
-            actions = envs.sample_actions()
-            assert_same(actions, singles.sample())
-            assert_same(envs.step(actions), singles.step(actions))
-        assert_same(envs.sample_actions(), singles.sample())
-        assert_same(envs.reset(seed=seeds), singles.reset(seeds))
-
-
 def test_finished_games_are_not_stepped_when_autoreset_is_disabled():
     envs = make_vec("case1", 3, autoreset="disabled", max_cycles=4, **TOKENS)
     envs.reset(seed=1)
@@ -293,50 +250,7 @@ def test_a_first_reset_without_seed_is_random():
     assert one.game(1) != one.game(3)
 
 
-@pytest.mark.parametrize("seed", [4, [4, 9, 2]])
-def test_seeds_determine_the_generator_of_agents(seed):
-    class Sampling:
-        name, observation = "sampling", "tokens"
-
-        def reset(self, new_games):
-            pass
-
-        def act(self, observations, action_masks, generator):
-            return geo_patrol.make_agent("random").act(observations, action_masks, generator)
-
-    one, other = (make_vec("case1", 3, opponent=Sampling(), **TOKENS) for _ in range(2))
-    one.reset()
-    one.step(one.sample_actions())
-    assert_same(one.reset(seed=seed), other.reset(seed=seed))
-    for _ in range(20):
-        actions = other.sample_actions()
-        assert_same(one.step(actions), other.step(actions))
-
-
 # Copies, closing
-
-
-@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
-def test_copies_have_the_same_arguments(twin_of):
-    options = {"overrides": {"turn_limit": 7}, "threads": 2, "autoreset": "same_step", "max_cycles": 5, **TOKENS}
-    envs = make_vec("case1", 64, opponent="idle", seats="bravo", reward="outcome", mask_in="obs", **options)
-    envs.reset(seed=1)
-    envs.step(envs.sample_actions())
-    envs.set_opponents({"random": 2, "scripted": 1})
-    twin = twin_of(envs)
-    assert (twin.num_envs, twin.config, twin.metadata) == (envs.num_envs, envs.config, envs.metadata)
-    assert twin.opponent_names == ("random", "scripted")
-    with pytest.raises(RuntimeError, match="call reset"):
-        twin.step(np.zeros((64, 11), int))
-    expected = make_vec(
-        "case1", 64, opponent={"random": 2, "scripted": 1}, seats="bravo", reward="outcome", mask_in="obs", **options
-    )
-    assert_same(twin.reset(seed=2), expected.reset(seed=2))
-    for _ in range(10):
-        actions = expected.sample_actions()
-        assert_same(twin.step(actions), expected.step(actions))
-    for one in (envs, twin, expected):
-        one.close()
 
 
 def test_before_reset_and_after_close():

@@ -22,60 +22,43 @@ class OddEncoding(RandomAgent):
     observation = "pixels"
 
 
+NUMBER, SEATS = (
+    "num_games must be an integer from 1 to 1,048,576, got ",
+    "seats must be 'both' or 'alpha' or 'bravo' or ",
+)
+WEIGHT = "opponent 'random': weight must be a finite number of at least 0, got "
 ARGUMENTS = [
-    ({"num_games": 0}, "num_games must be an integer from 1 to 1,048,576, got 0"),
-    ({"num_games": -3}, "num_games must be an integer from 1 to "),
-    ({"num_games": 2**20 + 1}, "num_games must be an integer from 1 to 1,048,576, got 1048577"),
-    ({"num_games": True}, "num_games must be an integer from 1 to "),
-    ({"num_games": 2.0}, "num_games must be an integer from 1 to "),
-    ({"num_games": "3"}, "num_games must be an integer from 1 to "),
-    ({"num_games": None}, "num_games must be an integer from 1 to "),
-    ({"num_games": np.array([2])}, "num_games must be an integer from 1 to "),
-    ({"threads": 0}, "threads must be an integer from 1 to 256, got 0"),
+    ({"num_games": 0}, NUMBER + "0"),
+    ({"num_games": 2**20 + 1}, NUMBER + "1048577"),
+    ({"num_games": True}, NUMBER + "True"),
+    ({"num_games": 2.0}, NUMBER + "2.0"),
+    ({"num_games": "3"}, NUMBER + "'3'"),
+    ({"num_games": np.array([2])}, NUMBER + "array([2])"),
     ({"threads": 257}, "threads must be an integer from 1 to 256, got 257"),
-    ({"threads": 1.5}, "threads must be an integer from 1 to "),
-    ({"threads": None}, "threads must be an integer from 1 to "),
-    ({"seats": "charlie"}, "seats must be 'both' or 'alpha' or 'bravo' or 'alternate', got 'charlie'"),
-    ({"seats": 3, "opponent": "idle"}, "seats must be 'both' or 'alpha' or 'bravo' or 'alternate', got 3"),
-    (
-        {"seats": PAIR, "opponent": "idle"},
-        "seats must be 'both' or 'alpha' or 'bravo' or 'alternate', got array(['both', 'alpha'], dtype='<U5')",
-    ),
+    ({"threads": None}, "threads must be an integer from 1 to 256, got None"),
+    ({"seats": "charlie"}, SEATS + "'alternate', got 'charlie'"),
+    ({"seats": PAIR, "opponent": "idle"}, SEATS + "'alternate', got array(['both', 'alpha'], dtype='<U5')"),
     ({"seats": "alpha"}, "seats = 'alpha': the other side must have an opponent, such as opponent=\"scripted\""),
     (
         {"seats": "both", "opponent": "idle"},
         'seats = "both": both sides are played; there must be no opponent, or seats must be another value',
     ),
     ({"opponent": "randm"}, "there is no agent 'randm'; did you mean 'random'?"),
-    ({"opponent": ""}, "there is no agent ''. The agents are: random, idle"),
     ({"opponent": 3}, "opponent must be an agent's name or an Agent, got 3"),
-    ({"opponent": NoAgent}, "opponent must be an agent's name or an Agent"),
-    ({"opponent": RandomAgent}, "must be an agent's name or an Agent"),
+    ({"opponent": RandomAgent}, "opponent must be an agent's name or an Agent"),
     (
         {"opponent": OddEncoding()},
         "agent 'random': observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got 'pixels'",
     ),
     ({"opponent": []}, "opponent must have at least one opponent with a positive weight, got []"),
     ({"opponent": {"random": 0}}, "must have at least one opponent with a positive weight"),
-    ({"opponent": {"random": -1}}, "opponent 'random': weight must be a finite number of at least 0, got -1"),
-    (
-        {"opponent": {"random": float("nan")}},
-        "opponent 'random': weight must be a finite number of at least 0, got nan",
-    ),
-    (
-        {"opponent": {"random": float("inf")}},
-        "opponent 'random': weight must be a finite number of at least 0, got inf",
-    ),
-    (
-        {"opponent": {"random": 10**400}},
-        "opponent 'random': weight must be a finite number of at least 0, got 10000000000000000000000000000000000000000000000000000000000000000000000000000...",
-    ),
-    ({"opponent": {"random": 10**5000}}, "opponent 'random': weight must be a finite number of at least 0, got <int>"),
-    ({"opponent": {"random": "1"}}, "opponent 'random': weight must be a finite number of at least 0, got '1'"),
-    ({"opponent": {"random": True}}, "opponent 'random': weight must be a finite number of at least 0, got True"),
+    ({"opponent": {"random": -1}}, WEIGHT + "-1"),
+    ({"opponent": {"random": float("nan")}}, WEIGHT + "nan"),
+    ({"opponent": {"random": 10**400}}, WEIGHT + "1" + "0" * 76 + "..."),
+    ({"opponent": {"random": 10**5000}}, WEIGHT + "<int>"),
+    ({"opponent": {"random": True}}, WEIGHT + "True"),
     ({"opponent": {None: 1}}, "opponent must be an agent's name or an Agent, got None"),
     ({"opponent": ["random", "idle"]}, "opponent: 'random': a mixture consists of pairs (agent, weight)"),
-    ({"opponent": ("random", 1)}, "opponent: 'random': a mixture consists of pairs (agent, weight)"),
     ({"opponent": [("random", 1, 2)]}, "opponent: ('random', 1, 2): a mixture consists of pairs"),
     (
         {"opponent": [("idle", 1), ("idle", 2)]},
@@ -83,25 +66,9 @@ ARGUMENTS = [
     ),
     ({"opponent": [(make_agent("idle"), 1)] * 1001}, "opponent: at most 1000 opponents are allowed, got 1001"),
     ({"autoreset": "always"}, "autoreset must be one of 'next_step', 'same_step', 'disabled', got 'always'"),
-    ({"autoreset": None}, "autoreset must be one of 'next_step', 'same_step', 'disabled', got None"),
-    (
-        {"autoreset": PAIR},
-        "autoreset must be one of 'next_step', 'same_step', 'disabled', got array(['both', 'alpha'], dtype='<U5')",
-    ),
-    ({"mask_in": "observation"}, "mask_in must be 'obs' or 'info' or 'none', got 'observation'"),
     ({"mask_in": PAIR}, "mask_in must be 'obs' or 'info' or 'none', got array("),
-    ({"observation": "pixels"}, "observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got 'pixels'"),
-    ({"observation": None}, "observation must be 'onehot', 'tokens' or a geo_patrol.Observation, got None"),
-    ({"reward": "win"}, "reward must be 'score', 'outcome' or a geo_patrol.Reward, got 'win'"),
-    ({"reward": 1}, "reward must be 'score', 'outcome' or a geo_patrol.Reward, got 1"),
-    ({"max_cycles": 0}, "max_cycles must be a positive integer or None, got 0"),
-    ({"max_cycles": True}, "max_cycles must be a positive integer or None, got True"),
-    ({"count_events": "yes"}, "count_events must be True or False, got 'yes'"),
     ({"copy": "no"}, "copy must be True or False, got 'no'"),
-    ({"max_cycles": 2.0}, "max_cycles must be a positive integer or None, got 2.0"),
-    ({"config": "case9"}, "there is no preset 'case9'"),
     ({"config": 3}, "config must be a preset's name, a path, a mapping or a GameConfig, got 3"),
-    ({"overrides": {"turn_limt": 3}}, "turn_limt = 3: there is no such key; did you mean turn_limit?"),
 ]
 
 
@@ -140,21 +107,15 @@ def assert_unchanged(envs, twin):
     assert_same(envs.reset(), twin.reset())
 
 
+CODES = "actions must be (6, 11) order codes, got shape "
 ACTIONS = [
-    (None, "actions must be (6, 11) order codes, got shape ()"),
-    ("noop", "actions must be (6, 11) order codes"),
-    ({"alpha": 1}, "actions must be (6, 11) order codes"),
-    ([], "actions must be (6, 11) order codes, got shape (0,)"),
-    (np.zeros((6, 12), int), "actions must be (6, 11) order codes, got shape (6, 12)"),
-    (np.zeros((3, 2, 11), int), "actions must be (6, 11) order codes, got shape (3, 2, 11)"),
-    (np.zeros((3, 11), int), "actions must be (6, 11) order codes, got shape (3, 11)"),
+    (None, CODES + "()"),
+    ({"alpha": 1}, CODES),
+    (np.zeros((6, 12), int), CODES + "(6, 12)"),
+    (np.zeros((3, 2, 11), int), CODES + "(3, 2, 11)"),
     ([[0] * 11] * 5 + [[0]], "must be (6, 11) order codes"),
-    (np.full((6, 11), 0.5), "actions must be integers"),
     (np.full((6, 11), np.nan), "actions must be integers"),
-    (np.full((6, 11), np.inf), "actions must be integers"),
-    (np.zeros((6, 11), complex), "actions must be integers, got complex128"),
     (np.zeros((6, 11), bool), "actions must be integers, got bool"),
-    (np.zeros((6, 11), object), "actions must be integers"),
     (np.full((6, 11), 2**70), "actions must be integers"),
     (np.zeros((6, 11), "S2"), "actions must be integers, got |S2"),
 ]
@@ -221,19 +182,13 @@ def test_huge_codes_count_as_illegal():
 
 SEEDS = [
     (-1, "got -1"),
-    (1.5, "got 1.5"),
-    (True, "got True"),
     (np.True_, "got np.True_"),
-    ("123", "got '123'"),
     (b"123", "got b'123'"),
     ({0: 1, 1: 2, 2: 3}, "got {0: 1, 1: 2, 2: 3}"),
     (np.array(5), "got array(5)"),
     ([1, 2], "seed must have one seed for each of the 3 games, got 2"),
-    ([1, 2, -3], "got -3"),
     ([1, 2.0, 3], "got 2.0"),
-    ([1, True, 3], "got True"),
     (np.zeros((3, 1), int), "got array([0])"),
-    (np.zeros(3), "got np.float64(0.0)"),
 ]
 
 
@@ -248,11 +203,9 @@ def test_seeds(seed, message):
 MASKS = [
     (np.array([True] * 3 + [False] * 3), "reset_mask: environments 2 and 3 are one game: select both or neither"),
     (np.zeros(6, bool), "reset_mask selects no environment: select at least one"),
-    (np.ones(3, bool), "must be an array of 6 bool"),
-    (np.ones((6, 1), bool), "must be an array of 6 bool"),
+    (np.ones((6, 1), bool), "reset_mask must be an array of 6 bool"),
     (np.ones(6, int), "reset_mask must be an array of 6 bool, got array([1, 1, 1, 1, 1, 1])"),
     ([True] * 6, "reset_mask must be an array of 6 bool, got [True, True, True, True, True, True]"),
-    ("all", "reset_mask must be an array of 6 bool, got 'all'"),
 ]
 
 
@@ -272,15 +225,14 @@ def test_the_first_reset_must_reset_all_games():
     assert_same(envs.reset(seed=1, options={"reset_mask": np.ones(4, bool)}), twin.reset(seed=1))
 
 
-@pytest.mark.parametrize("options", [[1], "reset_mask", 3])
-def test_options_that_are_not_a_dict(options):
+def test_options_that_are_not_a_dict():
     envs, twin = pair()
     with pytest.raises(ValueError, match="options must be a dict, such as"):
-        envs.reset(options=options)
+        envs.reset(options=[1])
     assert_unchanged(envs, twin)
 
 
-@pytest.mark.parametrize("index", [3, -1, True, 1.0, None, "0"])
+@pytest.mark.parametrize("index", [3, -1, True, "0"])
 def test_game_indices_out_of_range(index):
     envs, _ = pair()
     with pytest.raises(ValueError, match=re.escape(f"game must be an integer from 0 to 2, got {index!r}")):

@@ -29,12 +29,13 @@ SETTINGS = [
     {"config": {"extends": "geo_patrol_hidden", "turn_limit": 3}, "mask_in": "none", "max_cycles": 5},
     {"config": {"extends": "od2d", "illegal_orders": "forfeit"}, "observation": "tokens", "max_cycles": 6},
 ]
-SEEDS = st.none() | st.integers(0, 3) | st.lists(st.none() | st.integers(0, 2**63 - 1), min_size=GAMES, max_size=GAMES)
+LISTS = st.lists(st.none() | st.integers(0, 2**63 - 1) | st.just(2**64 + 5), min_size=GAMES, max_size=GAMES)
+SEEDS = st.none() | st.integers(0, 3) | st.integers(0, 3).map(np.int64) | LISTS | LISTS.map(tuple)
 WEIGHTS = st.sampled_from(["rich", "blind", {"even": 1, "blind": 2}, {"rich": 0.25, "even": 0.75}])
 
 
 def read_seeds(seed):
-    return [seed + i for i in range(GAMES)] if isinstance(seed, int) else seed
+    return seed if seed is None or isinstance(seed, (list, tuple)) else [int(seed) + i for i in range(GAMES)]
 
 
 class VectorMachine(RuleBasedStateMachine):

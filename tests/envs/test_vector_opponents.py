@@ -398,16 +398,16 @@ def test_seeded_agents_that_fail_in_a_thread(threads):
             return make_agent("random").act_seeded(observations, action_masks, keys) if rows else None
 
     agent = Seeded()
-    envs = make_vec("case1", 80, opponent=agent, threads=threads, **OPTIONS)
+    envs = make_vec("case1", 20, opponent=agent, threads=threads, **OPTIONS)
     envs.reset(seed=1)
     play(envs, 5)
     for failures in (1, 2):
-        before = [envs.game(i) for i in range(80)]
+        before = [envs.game(i) for i in range(20)]
         agent.fails = failures
         for _ in range(failures if threads == 1 else 1):
             with pytest.raises(AgentError, match="agent 'Kay': act_seeded raised ZeroDivisionError"):
                 envs.step(envs.sample_actions())
-        assert [envs.game(i) for i in range(80)] == before
+        assert [envs.game(i) for i in range(20)] == before
         agent.fails = 0
         play(envs, 5)
     envs.close()
@@ -416,11 +416,11 @@ def test_seeded_agents_that_fail_in_a_thread(threads):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_opponent_in_one_mixture_with_threads(threads):
     """Opponents inside the engine, seeded, stateless and stateful; results do not depend on batches and threads."""
-    games = 70
+    games = 18
     mixture = [("random", 1), ("idle", 1), ("scripted", 2), (Passive(), 1), (Remembering(games), 1)]
     envs = make_vec("case3", games, opponent=mixture, threads=threads, seats="alternate", max_cycles=30, **OPTIONS)
     halves = []
-    for start, stop in ((0, 20), (20, games)):
+    for start, stop in ((0, 6), (6, games)):
         own = [*mixture[:4], (Remembering(stop - start), 1)]
         halves.append(make_vec("case3", stop - start, opponent=own, seats="alternate", max_cycles=30, **OPTIONS))
         halves[-1].reset(seed=50 + start)
@@ -428,7 +428,7 @@ def test_every_opponent_in_one_mixture_with_threads(threads):
     for _ in range(60):
         actions = np.concatenate([half.sample_actions() for half in halves])
         whole = envs.step(actions)
-        returned = [half.step(orders) for half, orders in zip(halves, (actions[:20], actions[20:]), strict=True)]
+        returned = [half.step(orders) for half, orders in zip(halves, (actions[:6], actions[6:]), strict=True)]
         for column in range(4):
             assert_same(whole[column], np.concatenate([half_returned[column] for half_returned in returned]))
         assert_same(whole[4]["opponent"], np.concatenate([half_returned[4]["opponent"] for half_returned in returned]))

@@ -37,14 +37,14 @@ def joined(batches):
     mode=st.sampled_from(["next_step", "same_step"]),
     opponent=st.sampled_from([None, "random", "scripted"]),
     encoding=st.sampled_from(["onehot", "tokens"]),
-    cut=st.integers(1, 69),
+    cut=st.integers(1, 25),
     threads=st.integers(1, 3),
     max_cycles=st.sampled_from([None, 1, 2, 7]),
 )
 def test_results_do_not_depend_on_batches_and_threads(config, seed, mode, opponent, encoding, cut, threads, max_cycles):
     options = {"opponent": opponent, "autoreset": mode, "observation": encoding, "max_cycles": max_cycles}
-    envs = make_vec(config, 70, threads=threads, **options)
-    batches = [make_vec(config, cut, **options), make_vec(config, 70 - cut, **options)]
+    envs = make_vec(config, 26, threads=threads, **options)
+    batches = [make_vec(config, cut, **options), make_vec(config, 26 - cut, **options)]
     starts = (0, cut)
     returned = [batch.reset(seed=seed + start) for batch, start in zip(batches, starts, strict=True)]
     assert_same(envs.reset(seed=seed), joined(returned))
@@ -106,7 +106,7 @@ def wait_for_no_workers(but=()):
 
 
 def started(threads=3):
-    envs = make_vec("case1", 32 * threads, threads=threads, observation="tokens", mask_in="none")
+    envs = make_vec("case1", 8 * threads, threads=threads, observation="tokens", mask_in="none")
     envs.reset(seed=1)
     envs.step(envs.sample_actions())
     return envs
@@ -146,7 +146,7 @@ def test_threads_end_after_an_agent_failed():
             raise OSError
 
     before = workers()
-    envs = make_vec("case1", 64, opponent=Failing(), threads=2, observation="tokens")
+    envs = make_vec("case1", 16, opponent=Failing(), threads=2, observation="tokens")
     envs.reset(seed=1)
     with pytest.raises(ValueError, match="act_seeded raised OSError"):
         envs.step(envs.sample_actions())
@@ -157,13 +157,13 @@ def test_threads_end_after_an_agent_failed():
 
 def test_small_batches_have_no_threads():
     before = workers()
-    envs = make_vec("case1", 63, threads=2, observation="tokens")
+    envs = make_vec("case1", 15, threads=2, observation="tokens")
     envs.reset(seed=1)
     envs.step(envs.sample_actions())
     assert workers() == before
 
 
-@pytest.mark.parametrize("failing", [[0], [1], [2], [0, 2], [1, 2], [0, 1, 2]])
+@pytest.mark.parametrize("failing", [[0], [2], [1, 2]])
 def test_a_pool_runs_all_shards_even_if_some_fail(failing):
     pool, done = WorkerPool(3), []
 
@@ -202,7 +202,7 @@ def test_an_interrupted_run_waits_for_its_workers():
 
 
 def test_an_interrupted_step_requires_a_reset(monkeypatch):
-    envs, twin = (make_vec("case1", 64, threads=2, observation="tokens") for _ in range(2))
+    envs, twin = (make_vec("case1", 16, threads=2, observation="tokens") for _ in range(2))
     for one in (envs, twin):
         one.reset(seed=1)
     run = envs._pool.run
