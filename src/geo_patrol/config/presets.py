@@ -136,8 +136,9 @@ def _expand_tables(data: Data, origin: str) -> None:
 def _variant_tables(data: Data) -> list[Data]:
     """Return the variants in the content of a file that are tables; validation rejects all others."""
     variants = data.get("variants")
-    is_list = isinstance(variants, (list, tuple))  # tuples in what a GameConfig returns
-    return [variant for variant in variants if isinstance(variant, dict)] if is_list else []
+    if not isinstance(variants, (list, tuple)):  # a tuple in what GameConfig.to_dict returns
+        return []
+    return [variant for variant in variants if isinstance(variant, dict)]
 
 
 def _expand_both(data: Data, origin: str) -> None:
