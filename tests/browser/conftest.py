@@ -8,6 +8,9 @@ import threading
 import pytest
 
 from geo_patrol import play_match
+from geo_patrol.web import local
+from geo_patrol.web.app import Server
+from geo_patrol.web.tables import TableStore
 from tests.browser.driving import open_table, ordering, serving
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -73,11 +76,6 @@ def own_page(tmp_path, monkeypatch):
 
     Requested before ``open_page``, it outlives the pages, which would note that they lost it.
     """
-    pytest.importorskip("uvicorn", reason="the package installs it")
-    from geo_patrol.web import local
-    from geo_patrol.web.app import Server
-    from geo_patrol.web.tables import TableStore
-
     threads = []
 
     def run(pieces=()):

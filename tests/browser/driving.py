@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 import pytest
 
 from geo_patrol.base.sides import SIDES
+from geo_patrol.web.tables import TableStore
 from tests.support.serving import serving as serve
 
 
 def serving(folder, port=0, host="127.0.0.1", own_agents=()):
     """Run a server of the games in a folder, as a context; all tests come from one address, which may open many."""
-    tables = pytest.importorskip("geo_patrol.web.tables", reason="the package installs what it needs")
-    return serve(tables.TableStore(folder, 2_000, frozenset(own_agents)), port, host)
+    return serve(TableStore(folder, 2_000, frozenset(own_agents)), port, host)
 
 
 def open_table(address, **asked):

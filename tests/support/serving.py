@@ -4,15 +4,14 @@ import threading
 import time
 from contextlib import contextmanager
 
-import pytest
+import uvicorn
+
+from geo_patrol.web.app import Server
 
 
 @contextmanager
 def serving(tables, port=0, host="127.0.0.1"):
     """Serve tables on a host; yield the address on this computer."""
-    uvicorn = pytest.importorskip("uvicorn", reason="the package installs it")
-    from geo_patrol.web.app import Server
-
     app = Server(tables, ("127.0.0.1",) if host == "127.0.0.1" else ("*",), host=host).app()
     options = {"log_level": "warning", "ws": "websockets-sansio", "timeout_graceful_shutdown": 1}
     server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, **options))

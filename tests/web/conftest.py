@@ -3,7 +3,10 @@
 import contextlib
 
 import pytest
+from starlette.testclient import TestClient
 
+from geo_patrol.web.app import Server
+from geo_patrol.web.tables import TableStore
 from tests.support.full_disk import FullDisk
 
 
@@ -14,11 +17,6 @@ def serve(tmp_path):
     Its arguments are those of ``Server``, the address of the client, and those of ``TableStore``. It returns a client
     with ``server``, its ``tables``, and ``connections``, which are closed with it.
     """
-    from starlette.testclient import TestClient
-
-    from geo_patrol.web.app import Server
-    from geo_patrol.web.tables import TableStore
-
     with contextlib.ExitStack() as stack:
 
         def start(*, address="testclient", max_tables=200, own_agents=frozenset(), **options):

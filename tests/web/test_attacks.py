@@ -13,10 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
+import uvicorn
 from starlette.testclient import TestClient
 
 from geo_patrol.base.errors import GeoPatrolError
@@ -185,7 +182,6 @@ def test_wrong_secrets_do_not_use_up_what_a_pupil_may_ask_for(serve, monkeypatch
 
 
 def test_connections_have_no_delay():
-    uvicorn = pytest.importorskip("uvicorn")
     with local.bind(uvicorn.Config(None, port=0)) as listening:
         listening.listen()
         with socket.create_connection(listening.getsockname()), contextlib.closing(listening.accept()[0]) as accepted:

@@ -9,12 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from tests.support.coroutines import Loop
-from tests.support.full_disk import FullDisk
-
-pytest.importorskip("starlette")
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -24,6 +18,8 @@ from geo_patrol.web.classes import ClassRoutes, NewClass
 from geo_patrol.web.protocol import ProtocolError
 from geo_patrol.web.requests import ClientLimits
 from geo_patrol.web.tables import TableStore
+from tests.support.coroutines import Loop
+from tests.support.full_disk import FullDisk
 
 NAMES = st.sampled_from(["Ada", "Ben", "Cem", "Dua", "Eva"])
 

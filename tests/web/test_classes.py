@@ -9,10 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 import segno
 from starlette.testclient import TestClient
 

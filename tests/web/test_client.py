@@ -13,10 +13,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-pytest.importorskip("websockets")
-
 from geo_patrol import Game
 from geo_patrol.agents import make_agent
 from geo_patrol.base.errors import GeoPatrolError

@@ -1,9 +1,6 @@
 """The clock of a table, whoever comes, goes and leaves: a state machine with a clock that is handed in."""
 
 import pytest
-
-pytest.importorskip("starlette")
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule

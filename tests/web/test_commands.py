@@ -12,9 +12,6 @@ import urllib.request
 
 import pytest
 
-pytest.importorskip("uvicorn")
-pytest.importorskip("websockets")
-
 from geo_patrol.agents import make_agent
 from geo_patrol.cli import compiling
 from geo_patrol.replays import check, read_replay

@@ -7,10 +7,6 @@ import struct
 from unittest.mock import Mock
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-
 import uvicorn
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode

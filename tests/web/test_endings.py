@@ -10,10 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
-
 from geo_patrol.agents import IdleAgent
 from geo_patrol.base.errors import AgentError
 from geo_patrol.replays import check, read_replay

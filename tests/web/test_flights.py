@@ -5,10 +5,6 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
-
 from geo_patrol.flight import Flight, load_mission, random_flight
 from geo_patrol.flight.flight import move_words
 from geo_patrol.flight.lesson import FlightLesson

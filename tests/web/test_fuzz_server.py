@@ -7,10 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-pytest.importorskip("websockets")
-
 ROOT = Path(__file__).parents[2]
 
 

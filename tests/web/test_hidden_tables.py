@@ -6,23 +6,18 @@ import time
 
 import numpy as np
 import pytest
-
-from geo_patrol.game.notation import Order
-from geo_patrol.play.text_game import prompt_text
-from tests.support.positions import elsewhere
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 from starlette.testclient import TestClient
 
 from geo_patrol.agents import make_agent
+from geo_patrol.game.notation import Order
 from geo_patrol.play.advice import hva_threat
+from geo_patrol.play.text_game import prompt_text
 from geo_patrol.web import protocol
 from geo_patrol.web.app import Server
 from geo_patrol.web.client import AgentPlayer
 from geo_patrol.web.table_server import TableServer
 from geo_patrol.web.tables import NewTable, TableStore
+from tests.support.positions import elsewhere
 from tests.web.clients import Connection, open_table
 
 CONFIG = "geo_patrol_hidden"

@@ -9,10 +9,6 @@ import threading
 from typing import ClassVar
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("websockets")
-
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.sync.server import serve

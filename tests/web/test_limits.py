@@ -7,10 +7,6 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 from starlette.requests import Request
 
 from geo_patrol.web import app, requests

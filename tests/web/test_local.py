@@ -14,10 +14,6 @@ import urllib.request
 from http.cookiejar import CookieJar
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route

@@ -3,9 +3,6 @@
 # ruff: noqa: RUF001 - letters that look like others are what is tested
 
 import pytest
-
-pytest.importorskip("starlette")
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,10 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
-
 from geo_patrol import Game, load_config
 from geo_patrol.config.toml_files import write_toml
 from geo_patrol.studies.plan import plan_study

@@ -8,10 +8,6 @@ import random
 
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
-
 from geo_patrol import Game
 from geo_patrol.base.sides import SIDES, enemy_of
 from geo_patrol.web import app, table_server

@@ -7,10 +7,6 @@ import re
 from importlib.resources import files
 
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 

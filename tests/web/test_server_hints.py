@@ -2,10 +2,6 @@
 
 import pytest
 
-pytest.importorskip("starlette")
-pytest.importorskip("httpx2")
-
-
 from geo_patrol.base.sides import SIDES
 from geo_patrol.game.notation import Order, read_orders
 from geo_patrol.play.advice import Hint, hva_threat

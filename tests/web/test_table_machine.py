@@ -5,11 +5,6 @@ import random
 import shutil
 
 import pytest
-
-from tests.support.full_disk import FullDisk
-
-pytest.importorskip("starlette")
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -17,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from geo_patrol.base.sides import SIDES
 from geo_patrol.web import protocol
 from geo_patrol.web.tables import TableStore
+from tests.support.full_disk import FullDisk
 from tests.web.served_table import ServedTable
 
 SHORT = 'extends = "case1"\nturn_limit = 2\n'
