@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -37,17 +36,3 @@ def test_collected_orders_are_legal_before_and_after_learning(options):
         assert torch.isfinite(steps["log_probs"]).all()
         agent.learn()
     assert any(not torch.equal(old, new) for old, new in zip(before, agent.actor.parameters(), strict=True))
-
-
-def test_without_masks_orders_are_illegal():
-    envs = make_vec("case1", NUM_GAMES, autoreset="same_step", mask_in="none", max_cycles=8, opponent="random")
-    illegal, step = [], envs.step
-
-    def count(actions):
-        returned = step(actions)
-        illegal.append(returned[-1]["illegal_orders"])
-        return returned
-
-    envs.step = count
-    collect_rollouts(make_agent(envs), envs)
-    assert np.sum(illegal) > 0

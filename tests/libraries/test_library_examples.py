@@ -36,23 +36,21 @@ def test_the_network_of_sb3_is_saved_and_plays_by_name(tmp_path):
     assert play_match(f"torch:{tmp_path}/net.pt", "random", config="case1", games=2, seed=0).agents[1] == "random"
 
 
+def frames(film):
+    with pytest.importorskip("moviepy").VideoFileClip(str(film)) as clip:
+        return list(clip.iter_frames())
+
+
 def test_films_of_episodes(tmp_path):
-    moviepy = pytest.importorskip("moviepy")
+    pytest.importorskip("moviepy")
     example = [sys.executable, "-W", "error", EXAMPLES / "record_video.py"]
     result = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     films = sorted((tmp_path / "runs" / "films").glob("*.mp4"))
     assert [film.name for film in films] == ["rl-video-episode-0.mp4", "rl-video-episode-2.mp4"]
-    for film in films:
-        with moviepy.VideoFileClip(str(film)) as clip:
-            pictures = list(clip.iter_frames())
+    for pictures in map(frames, films):
         assert pictures[0].shape == (540, 960, 3)
         assert (pictures[0] != pictures[-1]).any()
-
-
-def frames(film):
-    with pytest.importorskip("moviepy").VideoFileClip(str(film)) as clip:
-        return list(clip.iter_frames())
 
 
 def test_films_of_vector_environments(tmp_path):

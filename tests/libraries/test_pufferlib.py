@@ -69,22 +69,6 @@ def test_several_in_the_buffers_of_the_library():
     vecenv.close()
 
 
-def test_the_environment_sets_its_own_modes():
-    for name, value in (("autoreset", "disabled"), ("mask_in", "obs"), ("copy", True)):
-        with pytest.raises(TypeError, match=f"multiple values for keyword argument '{name}'"):
-            PufferLibEnv("case1", 2, **{name: value})
-    with pytest.raises(ValueError, match="there is no agent 'nobody'"):
-        PufferLibEnv("case1", 2, opponent="nobody")
-
-
-def test_closed():
-    env = PufferLibEnv("case1", 2)
-    env.reset()
-    env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.reset()
-
-
 def test_the_policy_orders_nothing_illegal():
     env = PufferLibEnv("case1", NUM_GAMES)
     observations, _ = env.reset(seed=0)

@@ -11,7 +11,6 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableMultiCategoricalDistribution
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
@@ -214,19 +213,6 @@ def test_maskable_ppo_trains_and_orders_nothing_illegal(policy, arguments):
     assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
     assert len(model.ep_info_buffer) > 0
     assert len(model.ep_success_buffer) > 0
-
-
-def test_without_masks_orders_are_illegal():
-    env, illegal = make_sb3_vec("case1", 8, opponent="random"), []
-    model = PPO("MlpPolicy", env, **SMALL)
-
-    class Listen(BaseCallback):
-        def _on_step(self):
-            illegal.extend(info["episode"]["illegal_orders"] for info in self.locals["infos"] if info)
-            return True
-
-    model.learn(600, callback=Listen())
-    assert sum(illegal) > 0
 
 
 def test_the_same_seed_trains_the_same_policy():

@@ -65,21 +65,6 @@ def test_the_sides_of_a_game_belong_together():
             call()
 
 
-def test_the_environment_sets_its_own_modes():
-    for name, value in (("autoreset", "disabled"), ("mask_in", "info")):
-        with pytest.raises(TypeError, match=f"multiple values for keyword argument '{name}'"):
-            TianshouVectorEnv("case1", 2, **{name: value})
-    with pytest.raises(ValueError, match="there is no agent 'nobody'"):
-        TianshouVectorEnv("case1", 2, opponent="nobody")
-
-
-def test_closed():
-    env = TianshouVectorEnv("case1", 2)
-    env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.reset()
-
-
 @pytest.mark.parametrize("options", OPTIONS[::2], ids=str)
 @pytest.mark.parametrize("amount", [{"n_step": 320}, {"n_episode": 10}], ids=str)
 def test_a_collector_orders_nothing_illegal(options, amount):

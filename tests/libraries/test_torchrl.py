@@ -96,21 +96,6 @@ def test_truncated_games_are_not_terminated():
     assert ends["done"].all()
 
 
-def test_the_environment_sets_its_own_modes():
-    for name, value in (("autoreset", "same_step"), ("mask_in", "obs")):
-        with pytest.raises(TypeError, match=f"multiple values for keyword argument '{name}'"):
-            make(**{name: value})
-    with pytest.raises(ValueError, match="there is no agent 'nobody'"):
-        make(opponent="nobody")
-
-
-def test_closed():
-    env = make()
-    env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.reset()
-
-
 def test_a_collector_with_an_actor_orders_nothing_illegal():
     env = make(opponent="scripted", seats="alternate")
     collector = Collector(

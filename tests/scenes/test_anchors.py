@@ -76,12 +76,11 @@ def test_a_sector_too_full_for_numbers_shows_a_stack_of_each_side_beside_the_hva
 
 def test_destroyed_satellites_take_no_place():
     fallen = {number: {"fuel": 0, "destroyed": 1} for number in range(1, 10)}
-    game = arranged(alpha=everywhere(20), bravo=everywhere(20))
-    few = arranged(
+    game = arranged(
         alpha={number: {"sector": 20, **fallen.get(number, {})} for number in range(11)}, bravo=everywhere(25)
     )
     geometry = make_layout(1280, 720, game.config.board, 11).geometry
-    anchors = satellite_anchors(geometry, all_satellites(few))
+    anchors = satellite_anchors(geometry, all_satellites(game))
     assert {one.number for one in anchors if one.side == "alpha"} == {0, 10}
     assert anchors[SatelliteId("alpha", 10)].radius == geometry.max_token / 2
 
@@ -105,14 +104,10 @@ def test_a_click_into_a_sector_finds_it(inner, outer):
 @pytest.mark.parametrize("toolbar", [0, 3])
 def test_areas_of_a_picture_lie_inside_it_without_overlap(size, toolbar):
     layout = make_layout(*size, BoardConfig(inner_ring=1, outer_ring=5, goal_ring=4), 11, lambda _width: 20 * toolbar)
-    whole = Rect(0, 0, *size)
     areas = [layout.board, layout.header, *layout.tables]
-    for area in areas:
-        assert layout.board.clamped(whole) == layout.board
-        assert area.left >= 0
-        assert area.right <= size[0]
-    for one, other in itertools.combinations(areas, 2):
-        assert not one.overlaps(other)
+    assert layout.board.clamped(Rect(0, 0, *size)) == layout.board
+    assert all(area.left >= 0 and area.right <= size[0] for area in areas)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(areas, 2))
     if size[0] >= 640:
         assert layout.outcomes.height > 0
         assert layout.toolbar.bottom <= size[1]

@@ -9,6 +9,7 @@ import pytest
 from geo_patrol import Game, preset_names
 from geo_patrol.drawing import painter
 from geo_patrol.drawing.shapes import Box, Rect, Text, rgb
+from geo_patrol.game.notation import SatelliteId
 from geo_patrol.game.timeline import Snapshot
 from geo_patrol.scenes import theme
 from geo_patrol.scenes.engagements import beat_shapes, card_shapes
@@ -63,13 +64,11 @@ def test_invalid_sizes_are_refused(size):
 @pytest.mark.parametrize("preset", preset_names())
 def test_every_preset_has_a_picture(preset):
     game = Game(preset, seed=1)
-    picture = Picture(640, 360, game.config)
-    assert len(np.unique(picture.frame(game).reshape(-1, 3), axis=0)) > 100
+    assert len(np.unique(Picture(640, 360, game.config).frame(game).reshape(-1, 3), axis=0)) > 100
 
 
-@pytest.mark.parametrize("rings", [(1, 1, 1), (1, 10, 10), (3, 3, 3), (5, 7, 6)])
-def test_unusual_boards_have_a_picture(rings):
-    inner, outer, goal = rings
+@pytest.mark.parametrize(("inner", "outer", "goal"), [(1, 1, 1), (1, 10, 10), (3, 3, 3), (5, 7, 6)])
+def test_unusual_boards_have_a_picture(inner, outer, goal):
     config = {"extends": "geo_patrol", "board": {"inner_ring": inner, "outer_ring": outer, "goal_ring": goal}}
     timeline = played(Game(config, seed=1), ("", ""), ("", ""))
     picture = Picture(640, 480, timeline[0].config)
@@ -101,18 +100,14 @@ def test_the_board_turns_with_the_drift():
 
 
 def test_half_a_turn_moves_in_the_direction_of_the_order():
-    from geo_patrol.game.timeline import Timeline
-
-    game = arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}})
-    timeline = Timeline(game)
-    timeline.append(game.step("P1 prograde; P2 retrograde"))
-    motion = Motion(Picture(640, 480, game.config).layout.geometry, timeline.snapshot(1))
+    timeline = played(arranged(alpha={1: {"sector": 1}, 2: {"sector": 2}}), ("P1 prograde; P2 retrograde", ""))
+    motion = Motion(Picture(640, 480, timeline[0].config).layout.geometry, timeline.snapshot(1))
     start, moving = motion.key(0).anchors, motion.anchors(motion.clock(0.9))
-    displacement = {
-        one.number: moving[one].position[1] - start[one].position[1] for one in start if one.side == "alpha"
-    }
-    assert displacement[1] > 2
-    assert displacement[2] < -2
+    ahead, behind = (
+        moving[one].position[1] - start[one].position[1] for one in (SatelliteId("alpha", 1), SatelliteId("alpha", 2))
+    )
+    assert ahead > 2
+    assert behind < -2
 
 
 def test_a_frame_does_not_depend_on_those_before_it():
@@ -145,13 +140,6 @@ def test_static_surfaces_are_made_once(monkeypatch):
         picture.frame(snapshot)
 
 
-def test_caches_of_surfaces_are_bounded():
-    for cached in (painter._text_surface, painter._symbol_surface):
-        assert cached.cache_parameters()["maxsize"] == painter._MAX_SURFACES
-    first = painter.text_surface("99", 12, theme.TEXT)
-    assert painter.text_surface("99", 12, theme.TEXT) is first
-
-
 def test_pictures_survive_a_restart_of_pygame():
     picture = Picture(640, 480, Game(seed=1).config)
     before = picture.frame(Game(seed=1))
@@ -182,9 +170,8 @@ def test_what_an_engagement_destroys_is_a_wreck_until_its_end():
     motion = Motion(Picture(1280, 720, timeline[0].config).layout.geometry, timeline.snapshot(-1))
     places = [motion.key(beat).anchors for beat in range(len(motion.beats) + 1)]
     assert len({len(anchors) for anchors in places}) == 1
-    fallen = [
-        sum(style.state == "destroyed" for style in motion.key(beat).styles.values()) for beat in range(len(places))
-    ]
+    styles = [motion.key(beat).styles.values() for beat in range(len(places))]
+    fallen = [sum(style.state == "destroyed" for style in shown) for shown in styles]
     hits = [beat[0].success for beat in motion.beats]
     assert [after - before for before, after in itertools.pairwise(fallen)] == [2 * hit for hit in hits]
     assert True in hits
@@ -252,10 +239,8 @@ def test_the_window_draws_the_lines_of_the_card_under_the_pointer():
     still = pygame.surfarray.array3d(window.draw())
     first = next(one for one in card_shapes(window.layout, window.playback.snapshot) if isinstance(one, Box))
     window.pointer = round(first.left) + 4, round(first.top) + 4
-    board = window.layout.board
-    pointed = pygame.surfarray.array3d(window.draw())
-    window.screen.close()
-    assert not np.array_equal(still[: board.right], pointed[: board.right])
+    right = window.layout.board.right
+    assert not np.array_equal(still[:right], pygame.surfarray.array3d(window.draw())[:right])
 
 
 def test_mirrored_fleets_have_the_fuel_of_alpha():

@@ -111,14 +111,6 @@ def test_ctrl_c_ends_in_a_line(screen):
         assert end_of(process) == (130, "", "geo-patrol: interrupted\n")
 
 
-@pytest.mark.slow
-def test_a_window_closed_in_the_middle_ends_it(screen):
-    with started(screen, "-m", "geo_patrol", "watch", "scripted", "scripted") as process:
-        window = window_of(screen, process)
-        close_window(screen, window)
-        assert end_of(process) == (0, "", "")
-
-
 SLEEPS = f"{Path(__file__).parents[1] / 'support' / 'own_agents.py'}:Sleeps"
 
 
@@ -154,24 +146,3 @@ def test_drawing_opens_no_second_window(screen):
     with started(screen, "-c", SHOWN) as process:
         status, _, err = end_of(process)
     assert status == 0, err
-
-
-TRAINING = """
-from geo_patrol import geo_patrol_v0
-env = geo_patrol_v0.parallel_env(render_mode="human")
-env.reset(seed=1)
-print("begun", flush=True)
-for seed in range(40):
-    env.reset(seed=seed)
-    while env.agents:
-        env.step(env.sample_actions())
-print("trained")
-"""
-
-
-@pytest.mark.slow
-def test_training_continues_when_its_window_is_closed(screen):
-    with started(screen, "-c", TRAINING) as process:
-        assert process.stdout.readline() == "begun\n"
-        close_window(screen, window_of(screen, process))
-        assert end_of(process, 120) == (0, "trained\n", "")

@@ -167,23 +167,6 @@ def test_closing_the_window_ends_watching(monkeypatch):
     monkeypatch.setattr(screen.Screen, "show", lambda *_: pygame.event.post(pygame.event.Event(pygame.QUIT)))
     watch(live.timeline, live.advance)
     assert screen.open_screens == []
-    monkeypatch.undo()
-    window = watching()
-    press(window, pygame.K_q, "q")
-    assert not window.screen.is_open
-    window.run()
-
-
-def test_failing_agents_close_the_window():
-    live = LiveGame(load_config("case1"), (make_agent("scripted"), make_agent("random")), 4)
-
-    def fail(_wait):
-        raise RuntimeError("agent")
-
-    window = WatchWindow(live.timeline, fail)
-    with pytest.raises(RuntimeError, match="agent"):
-        window.run()
-    assert screen.open_screens == []
 
 
 def test_a_stale_quit_event_does_not_close_a_new_window():
