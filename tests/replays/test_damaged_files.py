@@ -65,23 +65,24 @@ def test_packed_files_cut_short_at_every_byte(ending, whole, tmp_path):
     plain, path, cut = tmp_path / "game.jsonl", tmp_path / f"game.{ending}", tmp_path / "cut"
     plain.write_bytes(b"".join(short_lines()))
     write_replays(path, ReplayReader(plain))
-    data, largest = path.read_bytes(), 0
+    data, seen = path.read_bytes(), 0
     for size in range(len(data)):
         cut.write_bytes(data[:size])
         replays, faults = read_tolerantly(cut)
         assert faults
         assert replays or faults[0].startswith(f"{cut}: ")
         for replay in replays:
-            assert positions(replay) == whole[: len(replay.phases)]
-            largest = max(largest, len(replay.phases))
-    assert largest >= len(whole) - 1
+            if len(replay.phases) != seen:  # the same phases as one byte before need no second check
+                seen = len(replay.phases)
+                assert positions(replay) == whole[:seen]
+    assert seen >= len(whole) - 1
 
 
 @pytest.mark.slow
-def test_a_thousand_flipped_bits(whole, tmp_path):
+def test_flipped_bits(whole, tmp_path):
     data, path = b"".join(short_lines()), tmp_path / "flipped.jsonl"
     generator, detected = random.Random(5), 0
-    for _ in range(1000):
+    for _ in range(500):
         index, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
         path.write_bytes(data[:index] + bytes([data[index] ^ bit]) + data[index + 1 :])
         replays, faults = read_tolerantly(path)
@@ -92,7 +93,7 @@ def test_a_thousand_flipped_bits(whole, tmp_path):
             detected += fault is not None or bool(faults)
             if fault is None and not faults:  # in a name, or in a value that did not matter in this game
                 assert positions(replay) == whole
-    assert detected > 700
+    assert detected > 350
 
 
 @pytest.mark.slow
@@ -102,7 +103,7 @@ def test_bits_flipped_in_packed_files(ending, whole, tmp_path):
     plain.write_bytes(b"".join(short_lines()))
     write_replays(path, ReplayReader(plain))
     data, generator = path.read_bytes(), random.Random(6)
-    for _ in range(300):
+    for _ in range(150):
         index, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
         flipped.write_bytes(data[:index] + bytes([data[index] ^ bit]) + data[index + 1 :])
         replays, faults = read_tolerantly(flipped)
@@ -148,10 +149,10 @@ TAMPERED = [
 ]
 
 
-def tamper(lines, steps, value):
-    """Replace a value of lines; None turns a flag around."""
+def tamper(steps, value):
+    """Return the lines of the short game with a value replaced; None turns a flag around."""
     *steps, last = steps
-    target = lines
+    target = lines = short_game()
     for step in steps:
         target = target[step]
     target[last] = (not target[last]) if value is None else value
@@ -160,7 +161,7 @@ def tamper(lines, steps, value):
 
 @pytest.mark.parametrize(("steps", "value", "message"), TAMPERED, ids=lambda value: str(value)[:40])
 def test_a_tampered_game_says_where_it_leaves_the_rules(steps, value, message, tmp_path):
-    path = write_lines(tmp_path / "game.jsonl", tamper(short_game(), steps, value))
+    path = write_lines(tmp_path / "game.jsonl", tamper(steps, value))
     (replay,), faults = read(path)
     assert faults == []
     with pytest.raises(Disagreement, match=message) as caught:
@@ -199,11 +200,7 @@ def test_recordings_of_the_published_implementation_are_read_up_to_a_missing_pha
     (replay,), faults = read(write_lines(tmp_path / "games.jsonl", [recorded]))
     assert faults == ["line 1: phase 4 (drift): phase: recorded 'drift', replayed 'engagement'"]
     assert (replay.fault, check(replay)) == (faults[0].removeprefix("line 1: "), None)
-    assert [(phase.turn, phase.name) for phase in replay.phases] == [
-        (1, "movement"),
-        (1, "engagement"),
-        (2, "movement"),
-    ]
+    assert [phase.name for phase in replay.phases] == ["movement", "engagement", "movement"]
 
 
 def test_games_that_cannot_all_be_written_leave_no_file(tmp_path):
@@ -263,7 +260,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("steps", "value", "message"), WRONG, ids=lambda value: str(value)[:40])
 def test_wrong_lines_are_named_with_their_field(steps, value, message, tmp_path):
-    lines = tamper(short_game(), steps, value)
+    lines = tamper(steps, value)
     path = write_lines(tmp_path / "game.jsonl", lines)
     replays, (fault, *_) = read_tolerantly(path)
     phases = steps[0] % len(lines) - 1  # those before the line
@@ -343,7 +340,7 @@ def hostile_files():
         "config.jsonl": (keys, "line 1: config: saved configuration: "),
         "endless.jsonl.gz": (
             gzip_of(lines[0].encode(), 1) + gzip_of(lines[1].encode() * 100, 300),
-            "the game is longer than",
+            "game is longer than",
         ),
         "noise.jsonl": (random.Random(1).randbytes(1_000_000), "line 1"),
         "text16.jsonl": (lines[0].encode("utf-16"), "line 1: not JSON"),

@@ -252,7 +252,6 @@ def test_arguments(games, tmp_path):
     for arguments, message in [
         ({"reward": "points"}, "reward must be 'score' or 'outcome', got 'points'"),
         ({"on_damage": "ignore"}, "on_damage must be 'raise' or 'skip', got 'ignore'"),
-        ({"encoding": "pixels"}, "observation must be 'onehot' or 'tokens', got 'pixels'"),
         ({"config": "case1", "mixed": True}, "config selects the games of one configuration"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -302,6 +302,8 @@ BAD_FILES = [
     (b'{"phases": []}\n', "line 1: config is missing"),
     (b"\xff\xfe\x00", "line 1 is cut short"),
     (b"[" * 100_000, "content = .*: invalid JSON: recursion limit exceeded"),
+    (b"3\n", "line 1 must be an object, got 3"),
+    (b"\x1f\x8b\x08\x00" + b"x" * 50, "is damaged: "),
     (b"[3]", "0 must be a table, got 3"),
     (b"[]", r"content must have a length of at least 1, got \[\]"),
     (gzip.compress(LINES[0].encode(), mtime=0)[:-400], "is cut short: the packed file has no end"),

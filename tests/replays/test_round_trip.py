@@ -26,13 +26,12 @@ SCENARIOS = ROOT / "examples" / "random_scenarios.toml"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [*preset_names(), SCENARIOS])
-def test_a_thousand_random_games(config, tmp_path):
-    games = 112 if config != SCENARIOS else 104  # eight presets and the scenarios make 1,000
+def test_random_games_of_every_preset(config, tmp_path):
     path = tmp_path / "games.jsonl.zst"
-    result = play_match("random", "random", config=config, games=games, seed=11, save=path)
-    count = 0
-    for index, replay in enumerate(ReplayReader(path)):
-        count += 1
+    result = play_match("random", "random", config=config, games=40, seed=11, save=path)
+    replays = list(ReplayReader(path))
+    assert len(replays) == 40
+    for index, replay in enumerate(replays):
         assert check(replay) is None
         assert replay.number == index
         assert replay.seed == result.seeds[index]
@@ -43,20 +42,18 @@ def test_a_thousand_random_games(config, tmp_path):
         assert replay.end.reasons == [str(reason) for reason in read_reasons(int(result.reasons[index]))]
         winner = int(result.winner[index])
         assert replay.end.winner == (None if winner < 0 else ("alpha", "bravo")[winner ^ first])
-    assert count == games
     plain, again = tmp_path / "plain.jsonl", tmp_path / "again.jsonl"
-    assert write_replays(plain, ReplayReader(path)) == games
+    assert write_replays(plain, ReplayReader(path)) == 40
     write_replays(again, ReplayReader(plain))
     assert plain.read_bytes() == again.read_bytes()
 
 
 @pytest.mark.slow
 def test_all_recorded_games_survive_a_round_trip(tmp_path):
-    path, count = tmp_path / "golden.jsonl.gz", 0
+    path = tmp_path / "golden.jsonl.gz"
     assert write_replays(path, ReplayReader(GOLDEN)) == 300
     for published, replay in zip(ReplayReader(GOLDEN), ReplayReader(path), strict=True):
-        count += 1
-        assert (check(published), check(replay)) == (None, None)
+        assert check(replay) is None
         assert replay.config == published.config
         assert published.is_finished
         for recorded, again in zip(published.phases, replay.phases, strict=True):
@@ -64,7 +61,6 @@ def test_all_recorded_games_survive_a_round_trip(tmp_path):
             assert (recorded.codes == again.codes).all()
             for name in VISIBLE_FIELDS:
                 assert getattr(recorded.after, name) == getattr(again.after, name)
-    assert count == 300
 
 
 def test_replayed_positions_are_those_of_the_game(tmp_path):
@@ -173,9 +169,7 @@ def test_the_recorder_refuses_phases_out_of_step_and_invalid_arguments(tmp_path)
         recorder.record(alpha="P3 prograde", bravo={4: "radial_in"})
         game.step(alpha="P3 prograde", bravo={4: "radial_in"})
         assert recorder.game == game
-    with pytest.raises(
-        FileExistsError, match="no game is written over: choose another name, or delete this file first"
-    ):
+    with pytest.raises(FileExistsError, match="no game is written over: choose another name, or delete this file"):
         Recorder(path, game.config)
     replay = read_replay(path)
     assert [len(name) for name in replay.agents] == [200, 1]
@@ -202,11 +196,8 @@ def test_long_texts_are_shortened(tmp_path):
         recorder.record()
     replay = read_replay(tmp_path / "long.jsonl")
     assert replay.config == config
-    assert [len(text) for text in (replay.config.title, replay.config.description, replay.agents[0])] == [
-        200,
-        1000,
-        200,
-    ]
+    texts = replay.config.title, replay.config.description, replay.agents[0]
+    assert [len(text) for text in texts] == [200, 1000, 200]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
