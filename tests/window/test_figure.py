@@ -60,14 +60,8 @@ def test_svg_stands_alone_and_names_what_it_shows():
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert texts.count("H") == 2
     assert texts.count("15") == 1  # a sector
-    assert {element.tag.removeprefix(SVG) for element in root} <= {
-        "title",
-        "rect",
-        "polygon",
-        "circle",
-        "polyline",
-        "text",
-    }
+    tags = {element.tag.removeprefix(SVG) for element in root}
+    assert tags <= {"title", "rect", "polygon", "circle", "polyline", "text"}
 
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
@@ -81,9 +75,8 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
 @given(games())
 def test_any_position_stays_on_the_paper_without_overlap(game):
     geometry = geometry_of(game.config.board)
-    tokens = [
-        (geometry.point(one.position), one.radius) for one in set(satellite_anchors(geometry, living(game)).values())
-    ]
+    anchors = set(satellite_anchors(geometry, living(game)).values())
+    tokens = [(geometry.point(anchor.position), anchor.radius) for anchor in anchors]
     for center, radius in tokens:
         assert all(radius <= coordinate <= SIZE - radius for coordinate in center)
     for (one, radius), (other, other_radius) in itertools.combinations(tokens, 2):
@@ -99,7 +92,6 @@ def living(game):
 def test_sides_differ_in_shape_on_paper():
     game = Game("geo_patrol", seed=1)
     shapes = list(satellite_shapes(game))
-    bodies = {"alpha": Circle, "bravo": Box}
-    for side, kind in bodies.items():
+    for side, kind in (("alpha", Circle), ("bravo", Box)):
         fill = theme.LIGHT[theme.SIDES[side]]
         assert sum(isinstance(shape, kind) and shape.fill == fill for shape in shapes) == 11

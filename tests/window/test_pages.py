@@ -16,11 +16,9 @@ SIZES = [(480, 360), (400, 724), (1280, 720), (1920, 1080)]
 
 
 def wheel(window, rows, pixel=(5, 5)):
-    moved = pygame.event.Event(
-        pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0), window=window.screen.window
-    )
-    pygame.event.post(moved)
-    pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=rows, flipped=False, window=window.screen.window))
+    here = {"window": window.screen.window}
+    pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0), **here))
+    pygame.event.post(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=rows, flipped=False, **here))
     pump(window)
 
 
@@ -74,19 +72,18 @@ def test_every_row_of_a_page_can_be_reached_and_lies_inside_it(size):
         PageLine(f"alpha P{i}", f"number {i} of a hundred, in words that have to be broken " * 3) for i in range(100)
     )
     window.page = Page((Tab("Long", lines),))
-    seen = set()
-    for _ in range(200):
+    seen, first = set(), -1
+    while first != window.page.first:  # until the end is reached
+        first = window.page.first
         texts = [shape for shape in page_shapes(window.layout, size, window.page, None) if isinstance(shape, Text)]
         seen |= {text.text for text in texts}
         card = lay_out_page(window.layout, size, window.page).card
         for text in texts:
-            right = text.position[0] + window.layout.text_width(text.text, text.size) * (text.anchor == "midleft")
-            assert card.left <= text.position[0]
-            assert right <= card.right
-            assert card.top <= text.position[1] <= card.bottom
+            (x, y), width = text.position, window.layout.text_width(text.text, text.size)
+            assert card.left <= x <= card.right - width * (text.anchor == "midleft")
+            assert card.top <= y <= card.bottom
         wheel(window, -1)
     assert {line.left for line in lines} <= seen
-    first = window.page.first
     wheel(window, 1)
     assert window.page.first == first - 3
     press(window, pygame.K_PAGEUP)

@@ -51,9 +51,8 @@ def when_shown(monkeypatch, *steps):
 
 
 def post_key(window, key, character=""):
-    return pygame.event.post(
-        pygame.event.Event(pygame.KEYDOWN, key=key, unicode=character, mod=0, window=window.screen.window)
-    )
+    pressed = {"key": key, "unicode": character, "mod": 0, "window": window.screen.window}
+    return pygame.event.post(pygame.event.Event(pygame.KEYDOWN, **pressed))
 
 
 def test_a_window_handles_keys_that_were_pressed_while_an_agent_was_thinking(ponderer, monkeypatch):
