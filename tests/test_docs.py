@@ -65,16 +65,11 @@ ONLY_PARSED = {
 }
 """Commands that are read with all their options but do not run, and why. Each has tests of its own."""
 NOT_RUN = {
-    "docs/analyse/cluster.md": {
-        "--ray": "needs a cluster: tests/cluster",
-        "dask": "Dask is no extra",
-    },
-    "docs/analyse/replays.md": {
-        "tampered.jsonl": "there is no such file",
-        "replay games.jsonl.gz\n": "a window",
-    },
+    "docs/analyse/cluster.md": {"--ray": "needs a cluster: tests/cluster", "dask": "Dask is no extra"},
+    "docs/analyse/replays.md": {"tampered.jsonl": "there is no such file", "replay games.jsonl.gz\n": "a window"},
     "docs/analyse/studies.md": {"report defenders": "needs the games of the study, of which the plan alone is made"},
     "docs/analyse/solving.md": {"solved:duel": "needs the file that solving writes"},
+    "docs/play/rules.md": {"verify": "half a minute: tests/replays/test_recordings.py"},
     "docs/play/planetary_probe.md": {"--text": "asks for orders", "sample_probe\n": "a page in the browser"},
     "docs/play/spaceship_commander.md": {
         "geo-patrol fly\n": "a page in the browser",
@@ -95,7 +90,11 @@ NOT_RUN = {
 SHORTER = {
     r"--games \d+|-n \d+": "--games 4",
     r"(study (?:run|threshold|fair|worth|ranking) .*)": r"\1 --dry-run",
-    r"games=\d+": "games=14",
+    r"games=\d+": "games=8",
+    r"--size 960x540 --speed 2": "--size 320x240 --speed 8",
+    r"(print (?!.*--(?:sheets|mission)).*)": r"\1 --sheets board",
+    r"(print .*--mission.*)": r"\1 --sheets map",
+    r"load_config\(\"duel\"\)": 'load_config("duel", {"turn_limit": 2})',
     r"minutes=10": "total_timesteps=8192, num_evaluations=1, eval_games=2, num_threads=1",
 }
 """Expressions for what takes long, and what is run instead."""
@@ -111,7 +110,7 @@ FOUND = {
         "statistics.train_step == 1024",
         "solver.average_policy() is not None",
     ],
-    "docs/train/networks.md": ["result.summary().total.games == 14"],
+    "docs/train/networks.md": ["result.summary().total.games == 8"],
     "docs/train/tensors.md": ["actions.shape == (256, 11)", "rollout.shape == (33, 256, 1591)"],
     "docs/train/training.md": ["curve[-1].win_rates.keys() == {'random', 'raider', 'scripted'}"],
 }
@@ -169,16 +168,6 @@ def read_blocks(page):
 
 
 BLOCKS = [block for page in PAGES for block in read_blocks(page)]
-SLOW = (
-    "docs/analyse/replays.md",
-    "docs/analyse/searching.md",
-    "docs/analyse/solving.md",
-    "docs/play/printing.md",
-    "docs/play/rules.md",
-    "docs/start/first_lesson.md",
-    "docs/train/own_observations.md",
-)
-"""Pages with blocks that take more than a second."""
 
 
 class Page:
@@ -249,21 +238,21 @@ def pages(tmp_path_factory):
     """Return the pages by name; ``games.jsonl.gz`` of a reader is there where a page begins with it."""
     found = {block.page: Page(block.page, tmp_path_factory.mktemp("page")) for block, _ in BLOCKS}
     for page in ("docs/analyse/replays.md", "docs/play/watching_and_playing.md"):
-        play_match("scripted", "scripted", games=14, seed=1, save=found[page].folder / "games.jsonl.gz")
-        play_match("scripted", "scripted", games=2, seed=2, save=found[page].folder / "more.jsonl.zst")
+        for name, games in (("games.jsonl.gz", 14), ("more.jsonl.zst", 2)):
+            turns = {"turn_limit": 8}
+            play_match("scripted", "scripted", games=games, seed=1, save=found[page].folder / name, overrides=turns)
     (found["docs/play/printing.md"].folder / "my_scenario.toml").write_text('extends = "case1"\n', encoding="utf-8")
     return found
 
 
-def cases():
-    for block, libraries in BLOCKS:
-        marks = [pytest.mark.e2e] if libraries else []
-        marks += [pytest.mark.slow] if str(block).startswith(SLOW) else []
-        yield pytest.param(block, libraries, id=str(block), marks=marks)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("block", "libraries"), list(cases()))
+@pytest.mark.parametrize(
+    ("block", "libraries"),
+    [
+        pytest.param(block, libraries, id=str(block), marks=[pytest.mark.e2e] if libraries else [])
+        for block, libraries in BLOCKS
+    ],
+)
 def test_a_block_runs(block, libraries, pages, monkeypatch, without_workers):
     if block.kind != "commands" and block.why_not:
         pytest.skip(block.why_not)
