@@ -117,7 +117,7 @@ def test_set_replaces_values_of_a_configuration(tmp_path):
     assert written["config"]["values"]["bravo"]["patrols"]["ammo"] == 0
     assert written["summary"]["total"]["mean_turns"] == 2
     ran = run("idle", "idle", "-c", path, "--games", 2, "--set", "turn_limit=2")
-    assert f"Short ({path}, turn_limit 1 -> 2)" in re.sub(r"\n", "", ran.stdout) or "turn_limit 1 -> 2" in ran.stdout
+    assert "turn_limit 1 -> 2" in ran.stdout
     assert re.search(r"^turn limit +2", ran.stdout, re.MULTILINE)
 
 

@@ -1,6 +1,7 @@
 """``geo-patrol replay``: what it shows, checks and exports."""
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import pygame
 import pytest
 
 from geo_patrol import load_config, play_match
@@ -23,7 +25,7 @@ from geo_patrol.window import games, watch
 from geo_patrol.window.film import save_gif
 from tests.support.commands import run as run_command
 
-DATA = Path(__file__).parents[1] / "data"
+GOLDEN = Path(__file__).parents[1] / "data" / "reference_games.jsonl.gz"
 
 run = partial(run_command, "replay")
 verify = partial(run_command, "verify")
@@ -94,11 +96,15 @@ def test_damage_is_reported_and_the_rest_is_shown(played, tmp_path):
     assert re.fullmatch(damage, ran.stderr)
 
 
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 def test_csv_has_a_row_for_every_game(played, tmp_path):
     target = tmp_path / "games.csv"
     ran = run(played, "--csv", target)
     assert (ran.exit_code, ran.stdout) == (0, f"written: {target}, 4 games\n")
-    rows = list(csv.DictReader(io.StringIO(target.read_text())))
+    rows = rows_of(target.read_text())
     for row, replay in zip(rows, ReplayReader(played), strict=True):
         assert (row["alpha"], row["bravo"], row["status"]) == (*replay.agents, "finished")
         assert [int(row["alpha_score"]), int(row["bravo_score"])] == replay.end.score
@@ -117,7 +123,7 @@ def test_csv_of_games_has_the_sampled_values_of_each_scenario(tmp_path):
     path = tmp_path / "games.jsonl"
     fuel = {"low": 50, "high": 150}
     play_match("random", "idle", config="case1", overrides={"alpha.patrols.fuel": fuel}, games=20, seed=1, save=path)
-    rows = list(csv.DictReader(io.StringIO(run(path, "--csv", "-").stdout)))
+    rows = rows_of(run(path, "--csv", "-").stdout)
     for row, replay in zip(rows, ReplayReader(path), strict=True):
         assert int(row["alpha.patrols.fuel"]) == replay.config.alpha.patrols.fuel
         assert int(row["bravo.patrols.count"]) == 8
@@ -127,8 +133,7 @@ def test_csv_of_games_has_the_sampled_values_of_each_scenario(tmp_path):
 
 def test_csv_of_phases_and_of_engagements(played, tmp_path):
     phases, engagements = (
-        list(csv.DictReader(io.StringIO(run(played, "--csv", "-", "--rows", rows).stdout)))
-        for rows in ("phases", "engagements")
+        rows_of(run(played, "--csv", "-", "--rows", rows).stdout) for rows in ("phases", "engagements")
     )
     replays = list(ReplayReader(played))
     assert len(phases) == sum(len(replay.phases) for replay in replays)
@@ -153,14 +158,14 @@ def test_csv_names_games_that_do_not_follow_the_rules(tampered, tmp_path):
     assert ran.stderr.startswith(
         "geo-patrol: 1 game against the rules, the first: game 1, turn 2, movement: after.fuel"
     )
-    assert [row["status"] for row in csv.DictReader(io.StringIO(target.read_text()))].count("disagrees") == 1
+    assert [row["status"] for row in rows_of(target.read_text())].count("disagrees") == 1
 
 
 def test_games_with_hidden_enemies_are_checked_and_listed(tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("random", "idle", config="geo_patrol_hidden", games=2, seed=1, save=path)
     assert verify(path).stdout == f"{path}: 2 of 2 games agree with the rules\n"
-    rows = list(csv.DictReader(io.StringIO(run(path, "--csv", "-").stdout)))
+    rows = rows_of(run(path, "--csv", "-").stdout)
     assert [row["alpha.sensor_range"] for row in rows] == [str(load_config("geo_patrol_hidden").alpha.sensor_range)] * 2
 
 
@@ -186,24 +191,17 @@ def test_the_window_shows_the_game(played, watched):
     assert [phase.outcomes for phase in timeline.phases] == [phase.outcomes for phase in replay.phases]
 
 
-def pixels(path):
-    import pygame
-
-    return pygame.surfarray.array3d(pygame.image.load(path))
-
-
 def test_png_is_the_picture_of_a_turn(played, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    pictures = []
     for turn in ("1", "2", "2e", "end"):
         ran = run(played, "--png", turn, "--size", "640x360")
         assert (ran.exit_code, ran.stdout) == (0, f"written: games-turn-{turn}.png\n")
-    pictures = [pixels(path) for path in sorted(tmp_path.glob("*.png"))]
+        pictures.append(pygame.surfarray.array3d(pygame.image.load(f"games-turn-{turn}.png")))
     assert {picture.shape for picture in pictures} == {(640, 360, 3)}
     assert all((one != other).any() for one, other in itertools.pairwise(pictures))
     assert run(played, "--png", "1", "-o", "other.png").stdout == "written: other.png\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "games-turn-1.png", "games-turn-2.png", "games-turn-2e.png", "games-turn-end.png", "other.png",
-    ]  # fmt: skip
+    assert len(list(tmp_path.iterdir())) == 5
 
 
 @pytest.mark.slow
@@ -246,22 +244,15 @@ def test_a_page_holds_all_games_or_one_or_as_many_as_it_may(played, tmp_path, mo
 
 
 @pytest.mark.slow
-def test_one_command_writes_all_that_it_is_asked_for(played, tmp_path):
-    page, table, picture = (tmp_path / name for name in ("game.html", "games.csv", "end.svg"))
-    ran = run(played, "--html", page, "--svg", "end", "-o", picture, "--csv", table, "--text")
-    assert ran.exit_code == 0
+def test_one_command_writes_all_that_it_is_asked_for_and_names_faults_once(played, tmp_path):
+    damaged, page, table, picture = (tmp_path / name for name in ("damaged.jsonl", "game.html", "games.csv", "end.svg"))
+    damaged.write_text(f"{played.read_text()}{{\n")
+    ran = run(damaged, "--html", page, "--svg", "end", "-o", picture, "--csv", table, "--text")
+    assert (ran.exit_code, ran.stderr.count("not JSON")) == (1, 1)
     assert all(path.stat().st_size > 0 for path in (page, table, picture))
     assert f"written: {picture}\n" in ran.stdout
     assert "GAME 0 of" in ran.stdout
     assert f"written: {table}, 4 games\n" in ran.stdout
-
-
-def test_faults_are_named_once_whatever_is_asked_for(played, tmp_path):
-    damaged = tmp_path / "damaged.jsonl"
-    damaged.write_text(f"{played.read_text()}{{\n")
-    ran = run(damaged, "--html", tmp_path / "page.html", "--csv", tmp_path / "games.csv")
-    assert ran.exit_code == 1
-    assert ran.stderr.count("not JSON") == 1
 
 
 @pytest.mark.slow
@@ -285,11 +276,10 @@ def test_films_play_the_game(played, tmp_path):
 
 def test_progress_of_a_film(played, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
-    replay = read_replay(played)
+    replay, progress = read_replay(played), []
     timeline = Timeline(start(replay), replay.agents)
     for phase in play(replay):
         timeline.append(phase)
-    progress = []
     save_gif(timeline, tmp_path / "game.gif", (320, 240), 8.0, lambda *counts: progress.append(counts))
     assert len(progress) > 20
     assert progress == [(number, len(progress)) for number in range(1, len(progress) + 1)]
@@ -349,8 +339,9 @@ def test_watch_saves_its_game(tmp_path, monkeypatch):
 def test_games_that_cannot_be_resumed(played, tmp_path):
     ran = resume(played)
     assert ran.stderr == f"geo-patrol: {played}: its last game, 3, is over; geo-patrol replay shows it\n"
-    ran = resume(DATA / "reference_games.jsonl.gz")
-    assert "has no seed: it cannot be continued" in ran.stderr
+    published = tmp_path / "published.jsonl"
+    published.write_bytes(gzip.decompress(GOLDEN.read_bytes()).splitlines()[0])
+    assert "has no seed: it cannot be continued" in resume(published).stderr
     ran = resume(played, "--save", tmp_path)
     assert ran.stderr == "geo-patrol: --resume goes on in its file: leave --save out\n"
     ran = resume(played, "--as", "alpha", "--set", "turn_limit=3")

@@ -51,6 +51,9 @@ def test_tournament_prints_and_writes_its_tables(tmp_path):
     assert next((row["first"], row["second"], row["wins"]) for row in pairings) == ("scripted", "random", "8")
     assert_plots(out / "tournament")
     assert run(*TOURNAMENT, "--out", out, "--mirror").stdout == ran.stdout  # played already
+    narrow = run(*TOURNAMENT, columns=60).stdout
+    assert re.search(r"^scripted - +8 +0 +100\.0%.*\nrandom +$", narrow, re.MULTILINE)
+    assert "Too narrow for: as bravo, draws." in narrow
     ran = run(*TOURNAMENT, "--out", out)
     assert ran.exit_code == 2
     assert "the option to play agents against themselves was True and is now False. Use another folder" in ran.stderr
@@ -129,16 +132,6 @@ def test_sprt_interrupted_prints_what_it_knows(num_chunks, monkeypatch):
     assert (ran.exit_code, ran.stderr) == (130, "geo-patrol: interrupted\n")
     assert ("log likelihood ratio " in ran.stdout) == bool(num_chunks)
     assert ran.stdout.endswith("Interrupted after 256 games: no answer yet.\n" if num_chunks else "")
-
-
-@pytest.mark.slow
-def test_tables_keep_their_names_on_narrow_terminals():
-    ran = run(*TOURNAMENT, columns=60)
-    lines = ran.stdout.splitlines()
-    assert re.search(r"^scripted +[+-]\d+ +[+-]\d+ [+-]\d+ ", ran.stdout, re.MULTILINE)
-    assert re.search(r"^scripted - +8 +0 +100\.0%.*\nrandom +$", ran.stdout, re.MULTILINE)
-    assert "Too narrow for: as bravo, draws." in lines
-    assert max(len(line) for line in lines if line.startswith(("agent", "scripted", "random", "idle", "pairing"))) <= 60
 
 
 def test_without_matplotlib_there_are_no_plots(monkeypatch, tmp_path):

@@ -1,6 +1,10 @@
 """``geo-patrol watch`` and ``geo-patrol play``: their arguments, and their messages without a screen."""
 
 import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pygame
@@ -13,6 +17,25 @@ from geo_patrol.drawing import screen
 from geo_patrol.replays import Recorder, ReplayReader, check
 from geo_patrol.window import watch
 from tests.support.commands import run
+
+REPLAY = Path(__file__).parents[1] / "data" / "replay.jsonl.gz"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a screen")
+@pytest.mark.parametrize(
+    ("arguments", "instead"),
+    [(["watch", "scripted", "random"], "geo-patrol match --show"), (["replay", REPLAY], "--text")],
+)
+def test_without_a_screen_it_is_said_what_to_do(arguments, instead):
+    drivers = ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")
+    environment = {name: value for name, value in os.environ.items() if name not in drivers}
+    command = [sys.executable, "-m", "geo_patrol", *arguments]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    (line,) = ran.stderr.splitlines()
+    assert "there is no screen to open a window on" in line
+    assert instead in line
 
 
 def test_watching_shows_the_game_of_the_seed(monkeypatch):
