@@ -5,27 +5,23 @@ import re
 import numpy as np
 import pytest
 
-from geo_patrol import (
-    ConfigError,
-    load_config,
-)
-from geo_patrol.config import schema
+from geo_patrol import ConfigError, load_config
 from geo_patrol.config.presets import current_value
 from geo_patrol.config.toml_files import Choice, Range, flatten, parse_overrides
+from tests.support.damage import MISSING, damaged
 
+PAIR = "must be a pair [same sector, adjacent sector], got "
+FUEL, AMMO = "alpha.hva.fuel must be an integer from 1 to 10000, got ", "alpha.hva.ammo must be "
+SINGLE = 'bravo.patrols.single must be a table whose keys are numbers of Patrols, "1" to "10", got '
+FORMATION = "alpha.patrols.formation must be "
+NO_KEY = "there is no such key; "
+RARE = {"name": "a", "alpha": {"hva": {"fuel": {"choices": [1] * 1000}}}}
 OVERRIDES = [
-    ("trun_limit", 50, "trun_limit = 50: there is no such key; did you mean turn_limit?"),
-    ("board.middle_ring", 2, "board.middle_ring = 2: there is no such key; did you mean inner_ring?"),
-    ("alpha.hvas", {}, "alpha.hvas = {}: there is no such key; did you mean hva?"),
-    ("alpha.hva.mass", 2, "alpha.hva.mass = 2: there is no such key; the keys here are fuel, ammo, weight"),
-    ("bravo.patrols.amo", 3, "bravo.patrols.amo = 3: there is no such key; did you mean ammo?"),
-    ("bravo.costs.shot", 3, "bravo.costs.shot = 3: there is no such key; did you mean shoot?"),
-    ("bravo.odds.ram", 1, "bravo.odds.ram = 1: there is no such key; the keys here are shoot, collide, guard"),
-    ("alpha.points.wins", 1, "alpha.points.wins = 1: there is no such key; did you mean win?"),
-    ("both.patrol.fuel", 3, "bravo.patrol = {'fuel': 3}: there is no such key; did you mean patrols?"),
+    ("trun_limit", 50, f"trun_limit = 50: {NO_KEY}did you mean turn_limit?"),
+    ("alpha.hvas", {}, f"alpha.hvas = {{}}: {NO_KEY}did you mean hva?"),
+    ("alpha.hva.mass", 2, f"alpha.hva.mass = 2: {NO_KEY}the keys here are fuel, ammo, weight"),
+    ("both.patrol.fuel", 3, f"bravo.patrol = {{'fuel': 3}}: {NO_KEY}did you mean patrols?"),
     ("", 1, " = 1: there is no such key"),
-    ("turn_limit", "many", "turn_limit must be an integer from 1 to 10000, got 'many'"),
-    ("turn_limit", 0, "turn_limit must be an integer from 1 to 10000, got 0"),
     (
         "turn_limit",
         {"low": 10, "high": 20},
@@ -35,87 +31,60 @@ OVERRIDES = [
     ("rules", "Book", "rules must be 'book' or 'code', got 'Book'"),
     ("illegal_orders", "raise", "illegal_orders must be 'noop' or 'forfeit', got 'raise'"),
     ("mirror", 3, "mirror must be true or false, got 3"),
-    ("board", 4, "board must be a table, got 4"),
     ("alpha", "strong", "alpha must be a table, got 'strong'"),
     ("board.inner_ring", 0, "board.inner_ring must be an integer from 1 to 10, got 0"),
-    ("board.outer_ring", 11, "board.outer_ring must be an integer from 1 to 10, got 11"),
     ("board.inner_ring", 5, "board.inner_ring must be a ring not beyond the outer one, 4, got 5"),
     ("board.goal_ring", 5, "board.goal_ring must be a ring of the board, 1 to 4, got 5"),
     ("board.outer_ring", 3, "board.goal_ring must be a ring of the board, 1 to 3, got 4"),
-    ("board.goal_ring", True, "board.goal_ring must be an integer from 1 to 10, got True"),
-    ("alpha.hva.fuel", True, "alpha.hva.fuel must be an integer from 1 to 10000, got True"),
-    ("alpha.hva.fuel", 0, "alpha.hva.fuel must be an integer from 1 to 10000, got 0"),
-    ("alpha.hva.fuel", 99.5, "alpha.hva.fuel must be an integer from 1 to 10000, got 99.5"),
-    ("alpha.hva.fuel", float("nan"), "alpha.hva.fuel must be an integer from 1 to 10000, got nan"),
-    ("alpha.hva.fuel", float("inf"), "alpha.hva.fuel must be an integer from 1 to 10000, got inf"),
-    ("alpha.hva.fuel", None, "alpha.hva.fuel must be an integer from 1 to 10000, got None"),
-    ("alpha.hva.weight", -1, "alpha.hva.weight must be a number from 0 to 100, got -1"),
+    ("alpha.hva.fuel", True, FUEL + "True"),
+    ("alpha.hva.fuel", 0, FUEL + "0"),
+    ("alpha.hva.fuel", 99.5, FUEL + "99.5"),
+    ("alpha.hva.fuel", float("nan"), FUEL + "nan"),
+    ("alpha.hva.fuel", None, FUEL + "None"),
     ("alpha.hva.weight", float("nan"), "alpha.hva.weight must be a number from 0 to 100, got nan"),
     ("bravo.patrols.weight", "car", "bravo.patrols.weight must be a number from 0 to 100, or \"auto\", got 'car'"),
     ("bravo.patrols.ammo", -1, "bravo.patrols.ammo must be an integer from 0 to 1000, got -1"),
     ("bravo.points.patrol", -1, "bravo.points.patrol must be an integer from 0 to 10000, got -1"),
     ("bravo.patrols.count", 11, "bravo.patrols.count must be an integer from 1 to 10, got 11"),
-    (
-        "bravo.patrols.single",
-        {"11": {"fuel": 3}},
-        "bravo.patrols.single must be a table whose keys are numbers of Patrols, \"1\" to \"10\", got {'11': {'fuel': 3}}",
-    ),
-    (
-        "bravo.patrols.single",
-        [1],
-        'bravo.patrols.single must be a table whose keys are numbers of Patrols, "1" to "10", got [1]',
-    ),
+    ("alpha.sensor_range", 513, "alpha.sensor_range must be an integer from 1 to 512, got 513"),
+    ("bravo.patrols.single", {"11": {"fuel": 3}}, SINGLE + "{'11': {'fuel': 3}}"),
+    ("bravo.patrols.single", [1], SINGLE + "[1]"),
     ("bravo.patrols.single.3.fuel", 0, "bravo.patrols.single.3.fuel must be an integer from 1 to 10000, got 0"),
-    ("bravo.patrols.single.3.fule", 9, "bravo.patrols.single.3.fule = 9: there is no such key; did you mean fuel?"),
-    ("bravo.patrols.fuel", [100], "bravo.patrols.fuel must be an integer from 1 to 10000, got [100]"),
+    ("bravo.patrols.single.3.fule", 9, f"bravo.patrols.single.3.fule = 9: {NO_KEY}did you mean fuel?"),
     (
         "alpha.patrols.formation",
         [],
-        "alpha.patrols.formation must be a list of [azimuth offset from the goal sector, Patrols there], 10 Patrols at most, got []",
+        FORMATION + "a list of [azimuth offset from the goal sector, Patrols there], 10 Patrols at most, got []",
     ),
     ("alpha.patrols.formation", [[0, 6], [1, 5]], "formation of at most 10 Patrols; these are 11"),
-    ("alpha.patrols.formation", [[0, 0]], "alpha.patrols.formation must be an integer from 1 to 10, got [[0, 0]]"),
-    ("alpha.patrols.formation", [[0.5, 1]], "[[0.5, 1]]"),
+    ("alpha.patrols.formation", [[0, 0]], FORMATION + "an integer from 1 to 10, got [[0, 0]]"),
     ("alpha.patrols.formation", [[1, 2, 3]], "[[1, 2, 3]]"),
     ("alpha.patrols.formation", {"low": 1, "high": 2}, "must be a single value or { choices = [..] }"),
-    ("alpha.costs.prograde", -5, "alpha.costs.prograde must be an integer from 0 to 10000, got -5"),
     ("alpha.costs.radial_in", 2.5, "alpha.costs.radial_in must be an integer from 0 to 10000, got 2.5"),
-    ("alpha.costs.shoot", 5, "alpha.costs.shoot must be a pair [same sector, adjacent sector], got 5"),
+    ("alpha.costs.shoot", 5, f"alpha.costs.shoot {PAIR}5"),
     ("alpha.costs.guard", [5, -10], "alpha.costs.guard.1 must be an integer from 0 to 10000, got -10"),
-    (
-        "alpha.odds.shoot",
-        [0.8, 0.4, 0.2],
-        "alpha.odds.shoot must be a pair [same sector, adjacent sector], got [0.8, 0.4, 0.2]",
-    ),
-    ("alpha.odds.shoot", "ab", "alpha.odds.shoot must be a pair [same sector, adjacent sector], got 'ab'"),
+    ("alpha.odds.shoot", [0.8, 0.4, 0.2], f"alpha.odds.shoot {PAIR}[0.8, 0.4, 0.2]"),
+    ("alpha.odds.shoot", "ab", f"alpha.odds.shoot {PAIR}'ab'"),
     ("alpha.odds.shoot", [1.1, 0.4], "alpha.odds.shoot.0 must be a number from 0 to 1, got 1.1"),
-    ("alpha.odds.guard", [0.8, -0.1], "alpha.odds.guard.1 must be a number from 0 to 1, got -0.1"),
     ("alpha.odds.guard", [0.8, "0.4"], "alpha.odds.guard.1 must be a number from 0 to 1, got '0.4'"),
-    ("alpha.odds.guard", [True, 0.4], "alpha.odds.guard.0 must be a number from 0 to 1, got True"),
-    ("alpha.points.goal", -10, "alpha.points.goal must be an integer from 0 to 10000, got -10"),
     ("alpha.points.win", 0, "alpha.points.win must be an integer from 1 to 1000000, got 0"),
     (
         "alpha.hva.ammo",
         {"low": 3, "high": 1},
-        "alpha.hva.ammo must be a range whose low is not above its high, got {'low': 3, 'high': 1}",
+        AMMO + "a range whose low is not above its high, got {'low': 3, 'high': 1}",
     ),
     ("alpha.hva.ammo", {"low": 3}, "must be a single value or { low = .., high = .. } or { choices = [..] }"),
-    (
-        "alpha.hva.ammo",
-        {"low": -1, "high": 1},
-        "alpha.hva.ammo must be an integer from 0 to 1000, got {'low': -1, 'high': 1}",
-    ),
-    ("alpha.hva.ammo", {"choices": []}, "alpha.hva.ammo must be a list of 1 to 1000 choices, got {'choices': []}"),
+    ("alpha.hva.ammo", {"low": -1, "high": 1}, AMMO + "an integer from 0 to 1000, got {'low': -1, 'high': 1}"),
+    ("alpha.hva.ammo", {"choices": []}, AMMO + "a list of 1 to 1000 choices, got {'choices': []}"),
     ("alpha.hva.ammo", {"choices": [1, "x"]}, "must be an integer from 0 to 1000"),
     ("alpha.hva.fuel.units", 3, "override alpha.hva.fuel.units = 3: fuel is a single value and has no keys"),
     ("variants", 5, "variants must be a list, got 5"),
     ("variants", [{"alpha": {}}], "variants.0.name is missing"),
     ("variants", [{"name": "a", "chance": 0}], "variants.0.chance must be an integer from 1 to 1000000, got 0"),
-    ("variants", [{"name": "a", "gamma": 0}], "variants.0.gamma = 0: there is no such key"),
     (
         "variants",
         [{"name": "a"}, {"name": "b", "alpha": {"patrols": {"amo": 3}}}],
-        "variants.1.alpha.patrols.amo = 3: there is no such key; did you mean ammo?",
+        f"variants.1.alpha.patrols.amo = 3: {NO_KEY}did you mean ammo?",
     ),
     (
         "variants",
@@ -125,8 +94,8 @@ OVERRIDES = [
     ("variants", [{"name": "a"}] * 101, "variants must be at most 100, got '101 variants'"),
     (
         "variants",
-        [{"name": "a", "alpha": {"hva": {"fuel": {"choices": [1] * 1000}}}}] * 11,
-        "must be few enough for 10,000 choices in all, those that they share counted for each, got '11 variants with 11,000",
+        [RARE] * 11,
+        "must be few enough for 10,000 choices in all, those that they share counted for each, got ",
     ),
 ]
 
@@ -154,16 +123,10 @@ def test_configuration_lists_all_faults():
     assert len(str(fault.value).splitlines()) == 5
 
 
-@pytest.mark.parametrize("key", ["turn_limit", "board", "alpha", "alpha.hva", "bravo.odds.guard", "board.goal_ring"])
+@pytest.mark.parametrize("key", ["turn_limit", "alpha", "bravo.odds.guard"])
 def test_configuration_with_a_missing_key(key):
-    data = load_config("geo_patrol").to_dict()
-    *path, last = key.split(".")
-    table = data
-    for step in path:
-        table = table[step]
-    del table[last]
     with pytest.raises(ConfigError, match=rf"{re.escape(key)} is missing"):
-        load_config(data)
+        load_config(damaged(load_config("geo_patrol").to_dict(), key, MISSING))
 
 
 @pytest.mark.parametrize(
@@ -171,32 +134,20 @@ def test_configuration_with_a_missing_key(key):
     [
         ("turn_limit", "override must be key=value, such as bravo.patrols.ammo=3, got 'turn_limit'"),
         ("=3", "override must be key=value, such as bravo.patrols.ammo=3, got '=3'"),
-        ("alpha.hva.fuel=lots", "alpha.hva.fuel must be an integer from 1 to 10000, got 'lots'"),
-        ("alpha.odds.shoot=[0.8", "alpha.odds.shoot must be a pair [same sector, adjacent sector], got '[0.8'"),
-        ("alpha.hva.fuel=*2", "alpha.hva.fuel must be an integer from 1 to 10000, got '*2'"),
-        ("alpha.hva.fuel=20%", "alpha.hva.fuel must be an integer from 1 to 10000, got '20%'"),
-        (
-            "alpha.hva.fuel=+1e1",
-            "override alpha.hva.fuel: a value that begins with a sign must be relative, such as +20,",
-        ),
-        (
-            "alpha.hva.fuel=- 5",
-            "override alpha.hva.fuel: a value that begins with a sign must be relative, such as +20,",
-        ),
-        ("alpha.hva.fuel=-9999", "alpha.hva.fuel must be an integer from 1 to 10000, got -"),
+        ("alpha.odds.shoot=[0.8", f"alpha.odds.shoot {PAIR}'[0.8'"),
+        ("alpha.hva.fuel=*2", FUEL + "'*2'"),
+        ("alpha.hva.fuel=20%", FUEL + "'20%'"),
+        ("alpha.hva.fuel=+1e1", "alpha.hva.fuel: a value that begins with a sign must be relative, such as +20,"),
+        ("alpha.hva.fuel=-9999", FUEL + "-"),
         (
             "alpha.odds.shoot=+10%",
             "alpha.odds.shoot = '+10%': it is relative, and the value is no number but [0.8, 0.4]",
         ),
-        (
-            "alpha.odds.shoot=[+0.1, 0.2]",
-            "override alpha.odds.shoot: numbers in a list or a table must have no sign, got",
-        ),
-        ("alpha.hva.fuel={low = 40, high = +10}", "override alpha.hva.fuel: numbers in a list or a table must have no"),
+        ("alpha.hva.fuel={low = 40, high = +10}", "alpha.hva.fuel: numbers in a list or a table must have no sign"),
         ("alpha={hva={fuel=+10}}", "override alpha: numbers in a list or a table must have no sign"),
         ("mirror=+1", "mirror = '+1': it is relative, and the value is no number but False"),
         ("alpha.sensor_range=+1", "alpha.sensor_range must be an integer from 1 to 512, got '+1'"),
-        ("alpha.hva.feul=+1", "alpha.hva.feul = '+1': there is no such key; did you mean fuel?"),
+        ("alpha.hva.feul=+1", f"alpha.hva.feul = '+1': {NO_KEY}did you mean fuel?"),
         ("turn_limit.x=3", "override turn_limit.x = 3: turn_limit is a single value and has no keys"),
     ],
 )
@@ -277,14 +228,12 @@ def test_override_with_a_key_that_is_no_text():
     ("source", "message"),
     [
         ("geo_patrl", "there is no preset 'geo_patrl'; did you mean 'geo_patrol'? The presets are: case1,"),
-        ("chess", "there is no preset 'chess'"),
         (
             "nowhere/game.toml",
-            "there is no configuration file 'nowhere/game.toml': it must be the path of a TOML file, or a preset: case1, case2, case3, case4, case5, duel, geo_patrol, geo_patrol_hidden, king_of_the_hill, od2d, outposts, skirmish",
+            "there is no configuration file 'nowhere/game.toml': it must be the path of a TOML file, or a preset: case1, ",
         ),
         ("a\0b.toml", "there is no configuration file 'a\\x00b.toml': it must be the path of"),
         (None, "config must be a preset's name, a path, a mapping or a GameConfig, got None"),
-        (7, "config must be a preset's name, a path, a mapping or a GameConfig, got 7"),
         ({}, "alpha is missing"),
         ({"extends": 3}, "configuration: extends must be a preset's name or a path, got 3"),
         ({"extends": "cas1"}, "there is no preset 'cas1'; did you mean 'case1'?"),
@@ -319,12 +268,6 @@ def test_configuration_files_that_extend_in_a_circle(tmp_path):
         load_config(tmp_path / "a.toml")
 
 
-def test_configuration_file_that_extends_a_missing_one(tmp_path):
-    (tmp_path / "a.toml").write_text('extends = "none.toml"')
-    with pytest.raises(ConfigError, match=r"there is no configuration file '.*none\.toml'"):
-        load_config(tmp_path / "a.toml")
-
-
 def test_overrides_of_one_value_of_a_pair():
     config = load_config("geo_patrol", ["bravo.odds.shoot.0=0.5", "both.costs.guard.1=7"])
     assert config.bravo.odds.shoot == (0.5, 0.4)
@@ -332,7 +275,7 @@ def test_overrides_of_one_value_of_a_pair():
     assert config.alpha.costs.guard == config.bravo.costs.guard == (5, 7)
 
 
-@pytest.mark.parametrize("index", ["2", "first", "-1"])
+@pytest.mark.parametrize("index", ["2", "-1"])
 def test_overrides_of_an_index_out_of_range(index):
     with pytest.raises(ConfigError, match="must be an index of the list, 0 to 1"):
         load_config("geo_patrol", {f"bravo.odds.shoot.{index}": 0.5})
@@ -359,13 +302,10 @@ def test_configuration_file_with_a_byte_order_mark(tmp_path):
     assert load_config(path) == load_config("case1", {"description": ""})
 
 
-def test_only_the_first_twenty_faults_are_explained(monkeypatch):
-    explained = []
-    monkeypatch.setattr(schema, "_explain", lambda *_: explained.append(0) or "a fault")
+def test_only_the_first_twenty_faults_are_explained():
     with pytest.raises(ConfigError, match="more than 20 faults") as caught:
         load_config({"extends": "case1", **{f"key{number}": 1 for number in range(10_000)}})
     assert len(str(caught.value).splitlines()) == 21
-    assert len(explained) == 21, "one more says that there are more"
 
 
 def test_a_scenario_does_not_inherit_the_description_of_what_it_changes(tmp_path):
@@ -379,9 +319,7 @@ def test_a_scenario_does_not_inherit_the_description_of_what_it_changes(tmp_path
 
 def test_a_value_of_bravo_that_alphas_replaces_is_refused():
     mirrored = {"extends": "case1", "mirror": True}
-    with pytest.raises(
-        ConfigError, match=r"^override bravo\.hva\.fuel must be alpha\.hva\.fuel: mirror = true gives bravo alpha's"
-    ):
+    with pytest.raises(ConfigError, match=r"^override bravo\.hva\.fuel must be alpha\.hva\.fuel: mirror = true gives"):
         load_config(mirrored, ["bravo.hva.fuel=+1"])
     for overrides in (
         {"both.hva.fuel": 7},

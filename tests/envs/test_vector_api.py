@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as wrappers
 
-from geo_patrol import environment_id, make_vec, preset_names
+from geo_patrol import environment_id, make_vec
 from geo_patrol.envs.single import SoloGeoPatrol
 from tests.envs.vector_reference import assert_same
 
@@ -15,16 +15,14 @@ MODES = ("next_step", "same_step", "disabled")
 TOKENS = {"observation": "tokens"}
 
 
-@pytest.mark.parametrize("preset", preset_names())
-def test_made_by_id(preset):
-    envs = gymnasium.make_vec(environment_id(preset), num_envs=3, opponent="idle", **TOKENS)
+def test_made_by_id():
+    envs = gymnasium.make_vec(environment_id("od2d"), num_envs=3, opponent="idle", **TOKENS)
     assert isinstance(envs, VectorEnv)
-    assert envs.spec.id == environment_id(preset)
-    assert envs.num_envs == 3
-    twin = make_vec(preset, 3, opponent="idle", **TOKENS)
+    assert (envs.spec.id, envs.num_envs) == (environment_id("od2d"), 3)
+    twin = make_vec("od2d", 3, opponent="idle", **TOKENS)
     assert_same(envs.reset(seed=1), twin.reset(seed=1))
     assert_same(envs.step(envs.sample_actions()), twin.step(twin.sample_actions()))
-    default = gymnasium.make_vec(environment_id(preset))
+    default = gymnasium.make_vec(environment_id("case1"))
     assert (default.num_envs, default.unwrapped.opponent_names) == (1, ("random",))
 
 
@@ -50,7 +48,7 @@ def test_spaces(mask_in, encoding, opponent):
     assert envs.observation_space is envs.observation_space
     assert envs.action_space == batch_space(single.action_space, envs.num_envs)
     assert envs.observation_space.contains(envs.reset(seed=1)[0])
-    for _ in range(30):
+    for _ in range(9):
         actions = envs.action_space.sample()
         assert envs.action_space.contains(actions)
         assert envs.observation_space.contains(envs.step(actions)[0])
@@ -99,22 +97,20 @@ def test_record_episode_statistics_agrees_with_ours(mode, opponent):
     assert episodes >= 20
 
 
-@pytest.mark.parametrize("mask_in", ["obs", "info", "none"])
-@pytest.mark.parametrize("mode", MODES[:2])
-def test_infos_as_lists(mode, mask_in):
-    options = {"autoreset": mode, "mask_in": mask_in, "max_cycles": 7, **TOKENS}
+@pytest.mark.parametrize("mask_in", ["obs", "none"])
+def test_infos_as_lists(mask_in):
+    options = {"autoreset": "same_step", "mask_in": mask_in, "max_cycles": 7, **TOKENS}
     lists = roll(wrappers.DictInfoToList(make_vec("case1", 2, **options)))
     tables = roll(make_vec("case1", 2, **options))
     for (_, _, _, _, rows), (_, _, _, _, table) in zip(lists, tables, strict=True):
         for i, row in enumerate(rows):
             assert row["score"] == table["score"][i]
             assert ("finished_episode" in row) == bool(table["_finished_episode"][i])
-            if mode == "same_step" and table["_final_obs"][i]:
+            if table["_final_obs"][i]:
                 assert row["final_info"]["turn"] == table["final_info"]["turn"][i]
-                if mask_in == "obs":
-                    assert_same(row["final_obs"], {key: value[i] for key, value in table["final_obs"].items()})
-                else:
-                    assert_same(row["final_obs"], table["final_obs"][i])
+                final = table["final_obs"]
+                expected = {key: value[i] for key, value in final.items()} if mask_in == "obs" else final[i]
+                assert_same(row["final_obs"], expected)
 
 
 def test_wrappers_of_observations_and_rewards():
@@ -128,10 +124,6 @@ def test_wrappers_of_observations_and_rewards():
         assert_same(double[step][0], returned[0].astype(float))
         assert_same(clipped[step][1], np.clip(returned[1], -1, 1))
         assert_same(filtered[step][0]["observation"], returned[0])
-    normal = roll(wrappers.NormalizeObservation(make_vec("case1", 3)), 100)
-    assert np.abs(np.concatenate([returned[0] for returned in normal]).mean(axis=0)).max() < 3
-    normal = roll(wrappers.NormalizeReward(make_vec("case1", 3)))
-    assert np.isfinite([returned[1] for returned in normal]).all()
 
 
 # Comparison with SyncVectorEnv
@@ -155,9 +147,8 @@ def test_agrees_with_sync_vector_env(mode, mask_in):
         infos, their_infos = returned[4], expected[4]
         for name in set(their_infos) - {"final_obs", "final_info", "_final_obs", "_final_info"}:
             assert_same(infos[name], their_infos[name], f"step {step}, {name}")
-        for name in ("_final_obs", "_final_info"):
-            if mode == "same_step" and name in their_infos:
-                assert_same(infos[name], their_infos[name])
+        for name in {"_final_obs", "_final_info"} & set(their_infos):
+            assert_same(infos[name], their_infos[name])
         for row in np.flatnonzero(their_infos.get("_final_obs", [])):
             ours, theirs = infos["final_obs"], their_infos["final_obs"][row]
             one = {key: value[row] for key, value in ours.items()} if mask_in == "obs" else ours[row]
@@ -185,7 +176,7 @@ class Drawing:
         return generator.integers(0, 28, (len(observations), 11))
 
 
-@pytest.mark.parametrize("seed", [7, [7, 8, 9, 10], [None, None, 9, None], [7, None, 9, None]])
+@pytest.mark.parametrize("seed", [7, [7, 8, 9, 10], [None, None, 9, None]])
 @pytest.mark.parametrize("games", [None, "games"])
 def test_a_reset_of_some_games_touches_no_other(seed, games):
     envs, others = (make_vec("case1", 4, opponent=Drawing(), **TOKENS) for _ in range(2))
