@@ -37,10 +37,8 @@ def write_fleets(game, rules, side, out):
 
 def fleets_of(games):
     both = [games.sector, games.sector[:, ::-1], games.fuel]
-    ends = [
-        games.scores - games.scores[:, ::-1],
-        np.repeat(games.config.turn_limit - games.turn[:, None] + 1, 2, axis=1),
-    ]
+    turns_left = np.repeat(games.config.turn_limit - games.turn[:, None] + 1, 2, axis=1)
+    ends = [games.scores - games.scores[:, ::-1], turns_left]
     return np.concatenate([*both, *(end[..., None] for end in ends)], axis=2)
 
 
@@ -105,22 +103,12 @@ def test_both_sides_of_a_vector_environment(own, config):
 @every_observation
 @pytest.mark.parametrize("options", [{}, {"copy": False}, {"threads": 2}, {"autoreset": "next_step"}])
 def test_against_an_opponent(own, options):
-    envs = make_vec(
-        HIDDEN,
-        64,
-        observation=own,
-        opponent="scripted",
-        seats="alternate",
-        max_cycles=9,
-        **{"autoreset": "same_step"} | options,
-    )
-    named = make_vec(
-        HIDDEN, 64, opponent="scripted", seats="alternate", max_cycles=9, **{"autoreset": "same_step"} | options
-    )
+    options = {"opponent": "scripted", "seats": "alternate", "max_cycles": 9, "autoreset": "same_step"} | options
+    envs, named = make_vec(HIDDEN, 16, observation=own, **options), make_vec(HIDDEN, 16, **options)
     observations, infos = envs.reset(seed=1)
     named.reset(seed=1)
     for _ in range(20):
-        rows = np.arange(64), infos["seat"]
+        rows = np.arange(16), infos["seat"]
         assert np.array_equal(observations, known(envs.games())[rows])
         actions = envs.sample_actions().copy()
         observations, rewards, _, _, infos = envs.step(actions)
@@ -196,11 +184,10 @@ def test_names_and_bounds():
 
 @pytest.mark.slow
 @every_reward
-@pytest.mark.parametrize("config", ["case1", "skirmish"])
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
-def test_rewards_and_returns(own, config, mode):
-    envs = make_vec(config, 6, reward=own, autoreset=mode, observation="tokens", max_cycles=50)
-    named = make_vec(config, 6, autoreset=mode, observation="tokens", max_cycles=50, count_events=True)
+def test_rewards_and_returns(own, mode):
+    envs = make_vec("case1", 6, reward=own, autoreset=mode, observation="tokens", max_cycles=50)
+    named = make_vec("case1", 6, autoreset=mode, observation="tokens", max_cycles=50, count_events=True)
     envs.reset(seed=5)
     named.reset(seed=5)
     returns, finished_episodes, over = np.zeros(12), 0, np.zeros(12, np.bool_)
@@ -228,8 +215,8 @@ def test_rewards_and_returns(own, config, mode):
 @pytest.mark.slow
 @every_reward
 def test_rewards_against_an_opponent(own):
-    envs = make_vec("case1", 64, reward=own, opponent="random", seats="alternate", autoreset="same_step", threads=2)
-    named = make_vec("case1", 64, opponent="random", seats="alternate", autoreset="same_step", count_events=True)
+    envs = make_vec("case1", 16, reward=own, opponent="random", seats="alternate", autoreset="same_step", threads=2)
+    named = make_vec("case1", 16, opponent="random", seats="alternate", autoreset="same_step", count_events=True)
     _, infos = envs.reset(seed=5)
     named.reset(seed=5)
     for _ in range(10):
@@ -482,17 +469,13 @@ def test_an_index_beyond_the_observation_is_an_error():
 
 def test_functions_of_games_that_return_something_else():
     envs = make_vec("case1", 3, observation=observation(lambda games: games.fuel, compiled=False))
-    with pytest.raises(
-        ValueError,
-        match=r"^observation: <lambda> must return an array of shape \(3, 2, 2\) and type float32, got \(3, 2, 11\) of int16$",
-    ):
+    message = "<lambda> must return an array of shape {} and type {}, got {}"
+    of_games = message.format(r"\(3, 2, 2\)", "float32", r"\(3, 2, 11\) of int16")
+    with pytest.raises(ValueError, match=f"^observation: {of_games}$"):
         envs.reset(seed=0)
     envs = make_vec("case1", 3, reward=Reward(lambda _, after: after.is_over, compiled=False))
     envs.reset(seed=0)
-    with pytest.raises(
-        ValueError,
-        match=r"^reward: <lambda> must return an array of shape \(3, 2\) and type float64, got \(3,\) of bool$",
-    ):
+    with pytest.raises(ValueError, match="^reward: " + message.format(r"\(3, 2\)", "float64", r"\(3,\) of bool$")):
         envs.step(envs.sample_actions())
     whole = Observation(lambda games: games.fuel / 1, 11, low=0, high=100, dtype=np.int16, compiled=False)
     with pytest.raises(ValueError, match=r"type int16, got .* of float64"):

@@ -213,7 +213,7 @@ def test_observations_and_infos_agree_on_sampled_sensor_ranges():
 def test_games_of_sampled_sensor_ranges_play_like_those_of_their_configuration():
     env = geo_patrol_v0.parallel_env(config=SENSORS)
     hidden = dict.fromkeys(RANGES, 0)
-    for seed in range(12):
+    for seed in range(6):
         env.reset(seed=seed)
         game, plain = env.game(), Game(env.game().config, seed=seed)
         while not game.is_over:
@@ -298,11 +298,8 @@ def test_wrong_weights_are_refused(weights, message):
     envs = make_vec(CONFIG, 2)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         envs.set_variants(weights)
-
-
-def test_weights_of_a_configuration_without_variants_are_refused():
-    with pytest.raises(ValueError, match=r"there is no variant 'apart': 'Case 1.*' has none"):
-        make_vec("case1", 2).set_variants("apart")
+    with pytest.raises(ValueError, match="variant"):
+        make_vec("case1", 2).set_variants(weights)
 
 
 # Saves
@@ -362,17 +359,12 @@ def test_saved_games_hold_what_was_sampled(data, seed):
     [
         ({"variant": None}, "saved game: chance.variant must be one of alike, rich, apart"),
         ({"sampled": None}, "saved game: chance.sampled must have 6 values, got 0"),
-        ({"sampled": [2, 40, 0.5, 2, 40]}, "saved game: chance.sampled must have 6 values, got 5"),
         ({"sampled": [6, 40, 0.5, 2, 40, 0.5]}, "saved game: chance.sampled.0 must be an integer from 2 to 5, got 6"),
         ({"sampled": [2, 40.5, 0.5, 2, 40, 0.5]}, "chance.sampled.1 must be an integer from 40 to 100, got 40.5"),
         ({"sampled": [2, 40, 1, 2, 40, 0.5]}, "saved game: chance.sampled.2 must be a number from 0.25 to 0.75, got 1"),
         ({"sampled": [2, 40, math.nan, 2, 40, 0.5]}, "chance.sampled.2 must be a number from 0.25 to 0.75, got nan"),
         ({"variant": "alike"}, "saved game: chance.sampled must have 3 values, got 6"),
-        ({"variant": "apart"}, "saved game: chance.sampled must have 7 values, got 6"),
-        (
-            {"variant": "apart", "sampled": [2, 2, 40, 0.5, 2, 40, 0.5]},
-            "sampled.0 must be an integer from 0 to 1, got 2",
-        ),
+        ({"variant": "apart", "sampled": [2, *[2, 40, 0.5] * 2]}, "sampled.0 must be an integer from 0 to 1, got 2"),
     ],
 )
 def test_saved_games_of_what_cannot_be_sampled_are_refused(changes, message):
@@ -410,15 +402,7 @@ SINGLE_PATROLS = load_config(
 
 
 def test_supplies_of_single_patrols_are_sampled_saved_and_part_of_the_configuration():
-    games = Games(SINGLE_PATROLS, 40, seed=0)
-    rules = games.state.rules
-    keys = {
-        "alpha.patrols.fuel",
-        "bravo.patrols.fuel",
-        *(f"alpha.patrols.single.2.{name}" for name in ("fuel", "ammo")),
-    }
-    for index, game in enumerate(games):
-        assert np.array_equal(games.state.games["fuel"][index, 0, 1:], rules["patrol_fuel"][index, 0])
+    for game in Games(SINGLE_PATROLS, 40, seed=0):
         assert game.config.variant in ("alike", "apart")
         alpha, bravo = game.satellites("alpha"), game.satellites("bravo")
         assert 10 <= alpha[2].fuel <= 20
@@ -429,21 +413,18 @@ def test_supplies_of_single_patrols_are_sampled_saved_and_part_of_the_configurat
         else:
             assert [one.ammo for one in bravo] == [0, 9, 3, 3]
         alone = Game(game.config, seed=5)
-        for side in SIDES:
-            assert [one.fuel for one in alone.satellites(side)] == [one.fuel for one in game.satellites(side)]
-            assert [one.ammo for one in alone.satellites(side)] == [one.ammo for one in game.satellites(side)]
+        assert (alone.position.fuel, alone.position.ammo) == (game.position.fuel, game.position.ammo)
         assert alone.scores == game.scores
         assert Game.restore(json.loads(json.dumps(game.save()))) == game
-    env = geo_patrol_v0.parallel_env(config=SINGLE_PATROLS)
-    _, infos = env.reset(seed=1)
-    assert set(infos["alpha"]["sampled"]) == keys
+    _, infos = geo_patrol_v0.parallel_env(config=SINGLE_PATROLS).reset(seed=1)
+    single = (f"alpha.patrols.single.2.{name}" for name in ("fuel", "ammo"))
+    assert set(infos["alpha"]["sampled"]) == {"alpha.patrols.fuel", "bravo.patrols.fuel", *single}
 
 
 def test_single_patrols_without_values_of_their_own_change_nothing():
     plain = load_config("case1")
-    single = load_config(
-        "case1", {"both.patrols.single": {"3": {}, "1": {"fuel": 60}}, "alpha.patrols.single.1.fuel": 100}
-    )
+    values = {"both.patrols.single": {"3": {}, "1": {"fuel": 60}}, "alpha.patrols.single.1.fuel": 100}
+    single = load_config("case1", values)
     assert "single" not in plain.to_dict()["alpha"]["patrols"]
     mine, theirs = Game(plain, seed=3), Game(single, seed=3)
     for game in (mine, theirs):
