@@ -75,7 +75,7 @@ def test_prices_and_first_moves_equal_brute_force(path_costs):
     steps, paths, workspace = np.zeros((num_sectors, MOVES), np.int64), make_paths(horizon), np.zeros(num_sectors, int)
     write_steps(inner_ring, outer_ring, steps)
     sectors, generator = range((1 << inner_ring) - 1, num_sectors), np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(100):
         side, reach = generator.integers(2, size=2).tolist()
         target, sector = generator.choice(sectors, 2).tolist()
         turns = int(generator.integers(horizon))

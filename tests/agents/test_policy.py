@@ -86,7 +86,7 @@ def test_all_satellites_follow_the_component_that_is_drawn(mixed, position):
     observations, masks = position
     agent = PolicyAgent(mixed)
     row = np.flatnonzero((masks.sum(axis=2) > 1).sum(axis=1) > 8)[0]
-    rows = np.repeat([row], 20_000)
+    rows = np.repeat([row], 8_000)
     weights, by_component = agent.component_probabilities(observations[rows[:1]], masks[rows[:1]])
     joint = np.einsum("k,kao,kbp->aobp", weights[0], by_component[0], by_component[0])
     independent = np.einsum("ao,bp->aobp", *[agent.order_probabilities(observations[rows[:1]], masks[rows[:1]])[0]] * 2)
@@ -96,7 +96,7 @@ def test_all_satellites_follow_the_component_that_is_drawn(mixed, position):
     for orders in (agent.act(observations[rows], masks[rows], np.random.default_rng(2)), sampled):
         for a, b in pairs:
             found = np.bincount(orders[:, a] * 28 + orders[:, b], minlength=28 * 28) / len(rows)
-            assert np.abs(found - joint[a, :, b].ravel()).max() < 0.02
+            assert np.abs(found - joint[a, :, b].ravel()).max() < 0.03
 
 
 @pytest.mark.parametrize("has_components", [False, True])
