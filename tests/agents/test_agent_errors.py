@@ -114,7 +114,7 @@ def test_masks_that_allow_what_a_position_does_not_lead_beyond_no_array():
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("shape", [(4, 11, 5), (4, 5, 28), (11, 28), (4, 308)])
+@pytest.mark.parametrize("shape", [(4, 11, 5), (4, 308)])
 def test_masks_that_the_random_agent_cannot_read(shape):
     with pytest.raises(ValueError, match=re.escape(f"got {shape} of int8")):
         make_agent("random").act(np.zeros((4, 249), np.int16), np.ones(shape, np.int8), np.random.default_rng(0))

@@ -60,18 +60,13 @@ class Stubborn(IdleAgent):
         return self.orders(len(observations)) if callable(self.orders) else self.orders
 
 
-def test_same_seed_same_match():
-    one, other = (play_match("scripted", "random", games=40, seed=7) for _ in range(2))
+@pytest.mark.parametrize("seed", [7, 2**200])
+def test_same_seed_same_match(seed):
+    one, other = (play_match("scripted", "random", games=20, seed=seed) for _ in range(2))
+    assert one.seed == seed
     assert_same_games(one, other)
     np.testing.assert_array_equal(one.first_game, other.first_game)
-    assert (play_match("scripted", "random", games=40, seed=8).scores != one.scores).any()
-
-
-@pytest.mark.parametrize("seed", [0, 2**200])
-def test_every_whole_number_is_a_seed(seed):
-    result = play_match("random", "idle", games=2, seed=seed)
-    assert result.seed == seed
-    assert_same_games(result, play_match("random", "idle", games=2, seed=seed))
+    assert (play_match("scripted", "random", games=20, seed=8).scores != one.scores).any()
 
 
 def test_a_fresh_seed_can_be_repeated():
@@ -112,15 +107,6 @@ def test_games_of_an_agent_against_itself_are_even_and_have_seeds_of_their_own()
     assert total.won == wilson_interval(total.wins, 600)
     low, high = wilson_interval(total.wins, total.wins + total.losses, 0.9999).interval
     assert low < 0.5 < high
-
-
-def test_an_agent_that_is_called_like_a_second_one_is_no_self_play():
-    """Its games are paired, as those of any two agents."""
-    other = make_agent("idle")
-    other.name = "random (2)"
-    result = play_match("random", other, config="duel", games=4, seed=3)
-    assert result.agents == ("random", "random (2)")
-    assert result.seeds.tolist() == [game_seed(3, pair) for pair in range(2) for _ in range(2)]
 
 
 def test_a_chunk_does_not_depend_on_the_chunks_around_it():
