@@ -1,7 +1,6 @@
 """``view="own"``: satellites that observe for themselves, and nothing of the enemies out of their sight."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -15,17 +14,7 @@ from geo_patrol.base.sides import SIDES, enemy_of
 from tests.envs.vector_reference import assert_same
 from tests.support.strategies import configs, play_on, seeds
 
-with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
-    warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)
-    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
-
 ENCODINGS = ["onehot", "tokens"]
-OPTIONS = [
-    {},
-    {"observation": "tokens", "fleet": "in_range"},
-    {"config": "geo_patrol_hidden", "mask_in": "info"},
-    {"config": "duel", "mask_in": "none", "sensor_range": 1, "max_cycles": 9},
-]
 FAR = 512
 """A range that reaches across every board."""
 ATTACK = {"overrides": {"both.odds.shoot": [1.0, 1.0]}}
@@ -204,15 +193,6 @@ def test_states_from_both_seats(view, options):
 
 
 # As environments
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_conformance(options, capsys):
-    parallel_api_test(make(**options), num_cycles=150)
-    parallel_seed_test(lambda: make(**options), num_cycles=50)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Observation", UserWarning, r"pettingzoo\.test\.api_test")  # they are dicts
-        api_test(geo_patrol_satellites_v0.env(view="own", **options), num_cycles=150)
 
 
 def test_the_games_are_those_of_the_other_view():

@@ -14,7 +14,7 @@ from tests.envs.vector_reference import assert_same
 
 with warnings.catch_warnings():  # PettingZoo's tests import one of its own environments in a deprecated way
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)
-    from pettingzoo.test import parallel_api_test, parallel_seed_test
+    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 
 OPTIONS = [
     {},
@@ -23,6 +23,10 @@ OPTIONS = [
     {"mask_in": "none", "reward": "outcome"},
     {"config": "duel", "max_cycles": 9},
     {"config": "od2d", "observation": "tokens", "mask_in": "none"},
+    {"view": "own"},
+    {"view": "own", "observation": "tokens", "fleet": "in_range"},
+    {"view": "own", "config": "geo_patrol_hidden", "mask_in": "info"},
+    {"view": "own", "config": "duel", "mask_in": "none", "sensor_range": 1, "max_cycles": 9},
 ]
 ATTACK = {"overrides": {"both.odds.shoot": [1.0, 1.0]}}
 ENCODINGS = ["onehot", "tokens"]
@@ -61,9 +65,12 @@ def whole_games(env, seeds):
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_parallel_api(options, capsys):
+def test_conformance(options, capsys):
     parallel_api_test(make(**options), num_cycles=150)
     parallel_seed_test(lambda: make(**options), num_cycles=50)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Observation", UserWarning, r"pettingzoo\.test\.api_test")  # they are dicts
+        api_test(geo_patrol_satellites_v0.env(**options), num_cycles=150)
 
 
 @pytest.mark.parametrize("preset", ["case3", "od2d", "generalization/train", "geo_patrol_hidden"])

@@ -105,51 +105,36 @@ def wait_for_no_workers(but=()):
     return False
 
 
-def started(threads=3):
-    envs = make_vec("case1", 8 * threads, threads=threads, observation="tokens", mask_in="none")
-    envs.reset(seed=1)
-    envs.step(envs.sample_actions())
-    return envs
+class Failing:
+    name, observation = "Eve", "tokens"
+
+    def reset(self, new_games): ...
+
+    def act(self, observations, action_masks, generator): ...
+
+    def act_seeded(self, observations, action_masks, keys):
+        raise OSError
 
 
 def test_threads_end_when_the_environment_is_closed():
     before = workers()
-    envs = started()
+    envs = make_vec("case1", 24, threads=3, observation="tokens")
+    envs.reset(seed=1)
+    envs.step(envs.sample_actions())
     assert len(workers()) == len(before) + 2
     envs.close()
     envs.close()
     assert wait_for_no_workers(before)
 
 
-def test_threads_end_when_the_environment_is_dropped():
+@pytest.mark.parametrize(("opponent", "message"), [(None, "actions"), (Failing(), "act_seeded raised OSError")])
+def test_threads_end_when_the_environment_is_dropped_after_errors(opponent, message):
     before = workers()
-    envs = started()
-    for _ in range(3):
-        with pytest.raises(ValueError, match="actions"):
-            envs.step(None)
-    del envs
-    gc.collect()
-    assert wait_for_no_workers(before)
-
-
-def test_threads_end_after_an_agent_failed():
-    class Failing:
-        name, observation = "Eve", "tokens"
-
-        def reset(self, new_games):
-            pass
-
-        def act(self, observations, action_masks, generator):
-            raise OSError
-
-        def act_seeded(self, observations, action_masks, keys):
-            raise OSError
-
-    before = workers()
-    envs = make_vec("case1", 16, opponent=Failing(), threads=2, observation="tokens")
+    envs = make_vec("case1", 24, threads=3, observation="tokens", opponent=opponent)
     envs.reset(seed=1)
-    with pytest.raises(ValueError, match="act_seeded raised OSError"):
-        envs.step(envs.sample_actions())
+    for _ in range(3):
+        with pytest.raises(ValueError, match=message):
+            envs.step(None if opponent is None else envs.sample_actions())
     del envs
     gc.collect()
     assert wait_for_no_workers(before)
