@@ -41,35 +41,21 @@ def test_any_other_order_shows_the_hint(name):
     assert "{" not in lesson.card_of(flight).hint
 
 
-@pytest.mark.parametrize(
-    ("name", "phrases"),
-    [
-        (
-            "launch",
-            [
-                "flight has 15 turns",
-                "24 green points",
-                "all 3 grids away",
-                "Choose D13",
-                "You are at D13",
-                "3 left, 1 up",
-            ],
-        ),
-        ("velocity", ["3 left, 1 up, leads to C10", "coasted to C10", "earns 1 point"]),
-        (
-            "gravity",
-            ["leads to B7 now, and gravity from there to C7", "3 points for exploring", "there 1 for", "up to 5"],
-        ),
-        ("engines", ["any of 8 directions", "costs 2 points", "reach F5 now", "at G6", "move is now 2 right, 1 down"]),
-        ("limits", ["lead to E6 now, onto the planet", "passed the planet at E7"]),
-        ("score", ["Explore 6, survey 7, microgravity 12, fuel -4: 21 points"]),
-    ],
-)
-def test_numbers_are_those_of_the_rules(name, phrases):
+PHRASES = {
+    "launch": "flight has 15 turns; 24 green points; all 3 grids away; Choose D13; You are at D13; 3 left, 1 up",
+    "velocity": "3 left, 1 up, leads to C10; coasted to C10; earns 1 point",
+    "gravity": "leads to B7 now, and gravity from there to C7; 3 points for exploring; there 1 for; up to 5",
+    "engines": "any of 8 directions; costs 2 points; reach F5 now; at G6; move is now 2 right, 1 down",
+    "limits": "lead to E6 now, onto the planet; passed the planet at E7",
+    "score": "Explore 6, survey 7, microgravity 12, fuel -4: 21 points",
+}
+
+
+@pytest.mark.parametrize("name", PHRASES)
+def test_numbers_are_those_of_the_rules(name):
     text = text_of(name)
     assert "{" not in text
-    for phrase in phrases:
-        assert phrase in text
+    assert [phrase for phrase in PHRASES[name].split("; ") if phrase not in text] == []
 
 
 def test_claims_about_the_flights_are_true():
@@ -109,11 +95,8 @@ def test_the_story_of_a_turn():
     launch, velocity, *_, engines = map(turn_story, flight.turns)
     assert launch == ["Launch: 3 left, 1 up, from E16 to D13.", "Points: none."]
     assert velocity == [
-        "Coast: the last move again, from D13 to C10.",
-        "Gravity: none here.",
-        "Engines: off.",
-        "Points: microgravity +1.",
-    ]
+        "Coast: the last move again, from D13 to C10.", "Gravity: none here.", "Engines: off.", "Points: microgravity +1.",
+    ]  # fmt: skip
     assert engines == [
         "Coast: the last move again, from F4 to G4.",
         "Gravity: pulls one grid up-right, from G4 to F5.",
