@@ -33,16 +33,23 @@ def is_same(samples, others):
     )
 
 
+def same_rows(samples, transitions):
+    names = "observations", "action_masks", "actions", "rewards", "terminations", "games", "sides"
+    return all(np.array_equal(getattr(samples, name), getattr(transitions, name)) for name in names)
+
+
 @pytest.mark.parametrize(
     ("config", "encoding", "reward"),
     [("case1", "onehot", "score"), ("case1", "tokens", "outcome"), ("geo_patrol_hidden", "tokens", "score")],
 )
-def test_samples_are_what_the_environment_gives(games, tmp_path, config, encoding, reward):
+def test_samples_and_transitions_are_what_the_environment_gives(games, tmp_path, config, encoding, reward):
     if config != "case1":
         play_match("scripted", "raider", config=config, games=10, seed=1, save=tmp_path / "a.jsonl.gz")
     dataset = ReplayDataset(games if config == "case1" else tmp_path, encoding=encoding, reward=reward)
-    samples = dataset.read()
+    samples, (transitions,) = dataset.read(), dataset.transitions(100_000)
     assert len(dataset.games) == 10
+    assert same_rows(samples, transitions)
+    assert not transitions.truncations.any()
     env = geo_patrol_v0.parallel_env(config=config, observation=encoding, reward=reward)
     for index, game in enumerate(dataset.games):
         rows = np.flatnonzero(samples.games == index)
@@ -58,6 +65,9 @@ def test_samples_are_what_the_environment_gives(games, tmp_path, config, encodin
             before = samples.returns[pair]
             actions = dict(zip(env.possible_agents, samples.actions[pair], strict=True))
             observations, rewards, terminations, _, infos = env.step(actions)
+            for row, agent in zip(pair, env.possible_agents, strict=True):
+                assert (transitions.next_observations[row] == observations[agent]["observation"]).all()
+                assert (transitions.next_action_masks[row] == observations[agent]["action_mask"]).all()
             assert samples.rewards[pair].tolist() == list(rewards.values())
             assert samples.terminations[pair].tolist() == list(terminations.values())
             received += samples.rewards[pair]
@@ -262,30 +272,6 @@ def test_arguments(games, tmp_path):
         ReplayDataset(tmp_path / "missing")
     with pytest.raises(RecordingError, match="there is no replay file in this folder"):
         ReplayDataset(tmp_path)
-
-
-def same_rows(samples, transitions, names=("observations", "action_masks", "actions", "rewards", "games", "sides")):
-    return all(np.array_equal(getattr(samples, name), getattr(transitions, name)) for name in names)
-
-
-@pytest.mark.parametrize(("config", "encoding"), [("case1", "tokens"), ("geo_patrol_hidden", "onehot")])
-def test_transitions_are_what_the_environment_gives(tmp_path, config, encoding):
-    play_match("scripted", "raider", config=config, games=4, seed=1, save=tmp_path / "games.jsonl")
-    dataset = ReplayDataset(tmp_path, encoding=encoding)
-    (transitions,) = dataset.transitions(100_000)
-    assert same_rows(dataset.read(), transitions)
-    env = geo_patrol_v0.parallel_env(config=config, observation=encoding)
-    for index, game in enumerate(dataset.games):
-        env.reset(seed=game.seed)
-        for pair in np.flatnonzero(transitions.games == index).reshape(-1, 2):
-            actions = dict(zip(env.possible_agents, transitions.actions[pair], strict=True))
-            observations, _, terminations, _, _ = env.step(actions)
-            for row, agent in zip(pair, env.possible_agents, strict=True):
-                assert (transitions.next_observations[row] == observations[agent]["observation"]).all()
-                assert (transitions.next_action_masks[row] == observations[agent]["action_mask"]).all()
-                assert transitions.terminations[row] == terminations[agent]
-        assert all(terminations.values())
-    assert not transitions.truncations.any()
 
 
 @pytest.mark.parametrize("size", [1, 7])

@@ -17,7 +17,7 @@ from geo_patrol.scenes.layout import make_layout
 from geo_patrol.scenes.satellites import Motion, full_fuel
 from geo_patrol.window.picture import Picture
 from geo_patrol.window.watch import WatchWindow
-from tests.support.positions import arranged, collisions, crowd, destroyed, guards, moves, played, shots
+from tests.support.positions import arranged, collisions, destroyed, guards, moves, played, shots
 from tests.window.golden_images import NAMES, TOLERANCE, difference, draw, load
 
 
@@ -122,22 +122,6 @@ def test_a_frame_does_not_depend_on_those_before_it():
         assert np.array_equal(frame, reused.frame(snapshot, progress))
         if index == 1:
             reused.draw(snapshot, 0.5).fill((255, 0, 0))
-
-
-def test_static_surfaces_are_made_once(monkeypatch):
-    timeline = crowd()
-    picture = Picture(1280, 720, timeline[0].config)
-    snapshot = timeline.snapshot(0)
-    picture.frame(snapshot)
-
-    def fail(*_, **__):
-        raise AssertionError("made again")
-
-    monkeypatch.setattr(pygame.font, "Font", fail)
-    monkeypatch.setattr(pygame.image, "load", fail)
-    monkeypatch.setattr(pygame.transform, "smoothscale", fail)
-    for _ in range(3):
-        picture.frame(snapshot)
 
 
 def test_pictures_survive_a_restart_of_pygame():
