@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -173,8 +174,10 @@ def test_a_game_that_nobody_plays_leaves_memory_and_comes_back(client):
     assert again.wait_for("your_turn")["phase"] == before["phase"]
 
 
-def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(client, monkeypatch, tmp_path):
+def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(serve, monkeypatch, tmp_path):
     monkeypatch.setattr(table_module, "MAX_FINISHED", 2)
+    monkeypatch.setattr(app, "_IDLE_SECONDS", 0.1)  # after a tenth of which the server looks each time
+    client = serve()
     opened = []
     for _ in range(4):
         table, secrets = open_table(client)
@@ -185,7 +188,7 @@ def test_games_that_are_over_stay_in_the_lobby_up_to_a_number(client, monkeypatc
         seat.wait_for("welcome")
         seat.close()
     while len(client.server.tables.items) > 2:
-        client.portal.call(client.server.unload)
+        time.sleep(0.01)
     assert [one["table"] for one in client.get("/api/tables").json()["tables"]] == opened[2:]
     assert client.get(f"/replays/{opened[0]}.jsonl.gz").status_code == 200
     client.server.tables.close()
