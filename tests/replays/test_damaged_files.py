@@ -170,22 +170,33 @@ def test_a_tampered_game_says_where_it_leaves_the_rules(steps, value, message, t
     assert caught.value.turn >= 1
 
 
+def fault_of(path, lines):
+    """Return where the one game of a file leaves the rules."""
+    (replay,), _ = read(write_lines(path, lines))
+    return check(replay)
+
+
 def test_a_tampered_order_is_found_in_its_phase(tmp_path):
     lines = short_game()
     orders = lines[3]["orders"]["alpha"]
     orders[:] = [] if orders else ["HVA prograde"]
-    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
-    assert check(replay).startswith("game 0, turn 2, movement: after.")
+    assert fault_of(tmp_path / "game.jsonl", lines).startswith("game 0, turn 2, movement: after.")
 
 
 def test_a_game_that_goes_on_after_its_end(tmp_path):
-    lines = short_game()
+    lines, path = short_game(), tmp_path / "game.jsonl"
     lines.insert(-1, lines[1])
-    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
-    assert "turn 1, movement: game: recorded goes on, replayed over since turn" in check(replay)
+    assert "turn 1, movement: game: recorded goes on, replayed over since turn" in fault_of(path, lines)
     del lines[-3:-1]
-    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
-    assert "end: game: recorded over, replayed goes on with engagement" in check(replay)
+    assert "end: game: recorded over, replayed goes on with engagement" in fault_of(path, lines)
+
+
+def test_games_without_a_seed_are_checked_by_their_outcomes(tmp_path):
+    lines, path = short_game(), tmp_path / "game.jsonl"
+    lines[0]["seed"] = None
+    assert fault_of(path, lines) is None
+    lines[2]["outcomes"][0]["probability"] = 0.123
+    assert "outcomes.0.probability: recorded 0.123, replayed 0.4" in fault_of(path, lines)
 
 
 def published_game():
@@ -224,16 +235,6 @@ def test_recordings_of_the_published_implementation_may_end_before_a_drift(tmp_p
     write_replays(path, [replay])
     again = read_replay(path)  # without the engagement, whose position after the drift is not known
     assert (check(again), len(again.phases)) == (None, 3)
-
-
-def test_games_without_a_seed_are_checked_by_their_outcomes(tmp_path):
-    lines = short_game()
-    lines[0]["seed"] = None
-    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
-    assert check(replay) is None
-    lines[2]["outcomes"][0]["probability"] = 0.123
-    (replay,), _ = read(write_lines(tmp_path / "game.jsonl", lines))
-    assert "outcomes.0.probability: recorded 0.123, replayed 0.4" in check(replay)
 
 
 # Lines that do not make sense: line and field
