@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from geo_patrol import Game, OrderError
+from geo_patrol import OrderError
 from geo_patrol.base.board import adjacent_sectors
 from geo_patrol.base.sides import SIDES
 from geo_patrol.engine.distribution import outcome_distribution
@@ -18,7 +18,7 @@ from tests.support.positions import arrange
 from tests.support.strategies import small
 
 DRAWS = 200_000
-POSITIONS = 3_000
+POSITIONS = 1_500
 ODDS = {"shoot": [0.8, 0.4], "collide": [0.6, 0.3], "guard": [0.7, 0.35]}
 CROWD = {
     "guards of both sides": (
@@ -97,12 +97,10 @@ def random_crowd(seed):
     fleets = {side: {"patrols": {"formation": [[0, int(rng.integers(2, 6))]], "ammo": 1}} for side in SIDES}
     for table in fleets.values():
         table["odds"] = {name: rng.uniform(0, 1, 2).round(2).tolist() for name in ODDS}
-    start = Game({"extends": "geo_patrol", **fleets}, seed=seed)
-    position = start.position.model_dump() | {"phase": "engagement"}
     center = int(rng.integers(7, 15))
     crowd = [center, center, *adjacent_sectors(center, 4)]
-    position["sector"] = [rng.choice(crowd, len(fleet)).tolist() for fleet in position["sector"]]
-    game = Game.from_position(position, start.config, seed=seed)
+    sectors = [dict(enumerate(rng.choice(crowd, 11).tolist())) for _ in SIDES]
+    game = arrange({"extends": "geo_patrol", **fleets}, *sectors, seed=seed)
     masks = np.stack([game.action_mask(side) for side in SIDES])
     masks[..., 0] = (masks[..., 1:].max(axis=-1) == 0) | (rng.random(masks.shape[:2]) < 0.1)
     return game, sample_legal(masks, rng)

@@ -272,11 +272,10 @@ def test_a_reward_follows_what_its_side_knows():
 # Saves, copies, games
 
 
-@every_observation
-@pytest.mark.parametrize("reward", [LOSSES, LOSSES_OF_GAMES], ids=["compiled", "of games"])
 @pytest.mark.parametrize(
-    "twin_of", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))], ids=["copy", "pickle"]
+    ("own", "reward"), [(COMPILED, LOSSES), (OF_GAMES, LOSSES_OF_GAMES)], ids=["compiled", "of games"]
 )
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
 def test_saves_and_copies(own, reward, twin_of):
     envs = make_vec("case1", 3, observation=own, reward=reward, autoreset="same_step", max_cycles=25)
     envs.reset(seed=4)
