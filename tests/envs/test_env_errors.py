@@ -98,16 +98,7 @@ def test_invalid_actions_can_be_corrected(action):
 
 
 @pytest.mark.parametrize(
-    "codes",
-    [
-        [-1] * 11,
-        [28] * 11,
-        [-(2**63)] * 11,
-        [2**63] * 11,
-        np.full(11, 2**64 - 1, np.uint64),
-        np.full(11, -128, np.int8),
-    ],
-    ids=str,
+    "codes", [[2**63] * 11, np.full(11, 2**64 - 1, np.uint64), np.full(11, -128, np.int8)], ids=str
 )
 def test_actions_out_of_range_count_as_illegal_and_do_nothing(codes):
     env, idle = played_env(), played_env()
@@ -140,15 +131,11 @@ def test_step_before_reset():
 
 
 @pytest.mark.parametrize("make", [geo_patrol_v0.parallel_env, geo_patrol_v0.raw_env, SoloGeoPatrol])
-@pytest.mark.parametrize("method", ["game", "render"])
-def test_inspection_before_reset(make, method):
-    with pytest.raises(RuntimeError, match="reset must be called first"):
-        getattr(make(render_mode="ansi"), method)()
-
-
-def test_sampling_before_reset():
-    with pytest.raises(RuntimeError, match="reset must be called first"):
-        geo_patrol_v0.parallel_env().sample_actions()
+def test_inspection_before_reset(make):
+    env = make(render_mode="ansi")
+    for call in (env.game, env.render, getattr(env, "sample_actions", env.game)):
+        with pytest.raises(RuntimeError, match="reset must be called first"):
+            call()
 
 
 def test_step_after_the_end():

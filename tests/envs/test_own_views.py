@@ -28,20 +28,12 @@ def name_of(number):
     return "hva" if number == 0 else f"patrol_{number}"
 
 
-def with_range(config, reach):
-    """Return a configuration in which alpha has a sensor range, or nobody has."""
-    data = config.to_dict()
-    data["alpha"] |= {} if reach is None else {"sensor_range": reach}
-    return load_config(data)
-
-
 @st.composite
 def positions(draw):
     """An environment in the middle of a game on any board, and the steps that satellites of either side see."""
     configured, given_range = draw(st.none() | st.integers(1, 4)), draw(st.integers(1, 4))
-    game = play_on(
-        Game(with_range(draw(configs()), configured), seed=draw(seeds)), draw(st.integers(0, 30)), draw(seeds) % 99
-    )
+    config = load_config(draw(configs()), {"alpha.sensor_range": configured} if configured else None)
+    game = play_on(Game(config, seed=draw(seeds)), draw(st.integers(0, 30)), draw(seeds) % 99)
     assume(not game.is_over)
     env = make(
         config=game.config,
