@@ -8,8 +8,6 @@ from geo_patrol.drawing import screen
 from geo_patrol.play.live import LiveGame
 from geo_patrol.window.watch import WatchWindow, watch
 
-CONFIG = load_config("geo_patrol")
-
 
 def pump(window):
     for event in window.screen.events():
