@@ -161,7 +161,7 @@ bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/
 
 # Compiled code is not traced, so quick tests of it run a second time as plain Python.
 PLAIN_RULES := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/solving/test_matrices.py -k "not frequency and not uniformly"
-PLAIN_AGENTS := tests/agents tests/solving/test_solution.py -k "mirrored or stay or evades or returns or as_many or takes_the_shot or values_are_those"
+PLAIN_AGENTS := tests/agents tests/solving/test_solution.py -k "mirrored or raider_stay or evades or returns or as_many or takes_the_shot or values_are_those"
 # Training, the adapters and Ray have test targets of their own.
 ELSEWHERE := */geo_patrol/training/*,*/geo_patrol/adapters/*,*/evaluation/ray_executor.py
 coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled code as plain Python

@@ -246,6 +246,7 @@ def random_overrides(generator, board):
     return overrides
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", BOARDS, ids=str)
 def test_is_never_illegal_on_any_board(board):
     generator = np.random.default_rng(sum(board))
