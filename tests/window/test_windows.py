@@ -1,11 +1,14 @@
-"""The window to watch in, with posted events and without a screen."""
+"""The windows to watch a game and a file of games in, with posted events and without a screen."""
 
 import pygame
 import pytest
 
-from geo_patrol import load_config, make_agent
+from geo_patrol import load_config, make_agent, play_match
 from geo_patrol.drawing import screen
 from geo_patrol.play.live import LiveGame
+from geo_patrol.replays import ReplayReader
+from geo_patrol.replays.files import GameList
+from geo_patrol.window.games import GamesWindow
 from geo_patrol.window.watch import WatchWindow, watch
 
 
@@ -196,3 +199,23 @@ def test_a_resized_window_gets_a_picture_of_its_size():
     assert window.draw().get_size() == window.screen.size == (800, 500)
     push(window, "pause or go on")
     assert not window.playback.is_playing
+
+
+def test_games_of_a_file_follow_each_other(tmp_path):
+    path = tmp_path / "games.jsonl"
+    play_match("random", "idle", config="case1", overrides={"turn_limit": 2}, games=2, seed=1, save=path)
+    watched = GamesWindow(GameList(ReplayReader(path)), size=(1000, 600))
+    watched.draw()
+    assert watched.number == 0
+    first = watched.playback.timeline
+    press(watched, pygame.K_p)
+    assert watched.number == 0
+    press(watched, pygame.K_n)
+    assert watched.number == 1
+    assert watched.playback.timeline is not first
+    assert watched.playback.index == 0
+    push(watched, "the next game")
+    assert watched.number == 1, "there are only two"
+    push(watched, "the game before")
+    assert watched.number == 0
+    watched.draw()
