@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from geo_patrol import load_config, play_match
+from geo_patrol.evaluation import report
 from geo_patrol.evaluation.report import Collected, relative_sector
 from geo_patrol.evaluation.statistics import wilson_interval
 from geo_patrol.replays import ReplayReader
@@ -147,11 +148,12 @@ def test_nothing_to_report(tmp_path):
     assert (tmp_path / "page.html").read_text() == "old"
 
 
-def test_the_statistics_count_what_happened(played):
+def test_the_statistics_count_what_happened(played, monkeypatch):
+    monkeypatch.setattr(report, "MAX_LISTED", 10)
     collected = Collected(positions=0)
     for replay in ReplayReader(played):
         collected.add(replay, "games")
-    assert collected.games == 30
+    assert (collected.games, len(collected.listed)) == (30, 10)
     assert len(collected.curves["alpha"][0]) == 30
     assert sum(collected.causes.values()) == sum(collected.losses.values())
     (heat,) = collected.heat.values()

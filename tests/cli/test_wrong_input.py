@@ -38,7 +38,6 @@ WRONG = [
     ("fly --blank-map x.txt", "x.txt must end in .svg or .pdf or .png"),
     ("match idle", "SECOND"),
     ("match scriptd random", "there is no agent 'scriptd'; did you mean 'scripted'?"),
-    ("match random nowhere.py:Bot", "agent 'nowhere.py:Bot': there is no file"),
     (
         "match idle idle --games 7",
         "games must be an even number of at least 2, got 7; every second game swaps the sides",
@@ -92,6 +91,9 @@ WRONG = [
     ("sweep -v turn_limit=1,2 --csv x --json ./x", "--json and --csv both go to ./x: they must be two files"),
     ("sweep -v turn_limit=1,2 --parquet -", "must be a path, got '-'"),
     ("sweep -v turn_limit=1,2 --out -", "must be a path, got '-'"),
+    ("tournament idle nowhere.py:Bot", "agent 'nowhere.py:Bot': there is no file"),
+    ("tournament idle scriptd", "there is no agent 'scriptd'; did you mean 'scripted'?"),
+    ("tournament idle random --json /", "/ cannot be written: it is a folder"),
     ("tournament idle", "2 to 100 agents, got 1"),
     ("tournament idle random -p 0", "processes must be an integer from 1 to 1,024, got 0"),
     ("arena idle -p 0", "processes must be an integer from 1 to 1,024, got 0"),

@@ -107,6 +107,7 @@ def test_everything_that_is_listed_reads_back(game, side):
     [
         ("P1 prograde\nP2 jump", "P1 prograde", "order 'P2 jump': 'jump' is not an action"),
         ("none", "", None),
+        ("P1 prograde,; P2 retrograde,", "P1 prograde; P2 retrograde", None),
         ("I wait.\nNone.", "", None),
         ("**no orders**", "", None),
         ("P1 prograde; P1 retrograde", "P1 prograde", "order 'P1 retrograde': P1 has an order already"),
