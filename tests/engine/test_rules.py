@@ -488,7 +488,7 @@ def test_end_with_equal_points_is_a_draw():
 
 
 def test_end_is_final():
-    game = arrange(small(), HVAS["alpha"], HVAS["bravo"], turn=49)
+    game = arrange(small(), {0: 15, 1: 15}, {0: 23, 1: 15}, turn=49)
     game.step()
     with pytest.raises(OrderError, match="the game is over: turn_limit"):
         game.step()
