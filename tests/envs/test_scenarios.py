@@ -298,8 +298,11 @@ def test_wrong_weights_are_refused(weights, message):
     envs = make_vec(CONFIG, 2)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         envs.set_variants(weights)
-    with pytest.raises(ValueError, match="variant"):
-        make_vec("case1", 2).set_variants(weights)
+
+
+def test_weights_of_a_configuration_without_variants_are_refused():
+    with pytest.raises(ValueError, match=r"there is no variant 'apart': 'Case 1.*' has none"):
+        make_vec("case1", 2).set_variants("apart")
 
 
 # Saves
