@@ -54,7 +54,7 @@ def test_a_board_is_shown_while_games_are_prepared(own_page, open_page):
     event = threading.Event()
     page = open_page(own_page([("the rules", event.wait)]))
     page.locator("#preparing", has_text="Preparing the rules: 1 of 2").wait_for()
-    assert page.locator("#board use").count() > 20
+    page.locator("#board use").nth(20).wait_for(state="attached")
     color = "getComputedStyle(document.querySelector('#board')).backgroundColor"
     assert page.evaluate(color) == "rgb(8, 11, 22)", "dark, whatever the system prefers"
     page.click(".switch-look")
