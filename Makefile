@@ -15,6 +15,7 @@ SMALL_LIBRARIES := minari moviepy openspiel verifiers openenv
 .PHONY: help demo check quick test test-nightly coverage test-browser test-training test-cuda test-libraries test-rllib test-ray docs golden pictures bench publish-bench bench-libraries policy mutants fuzz fuzz-files fuzz-server wheel-test test-dependencies release-check clean
 
 $(VENV)/core: pyproject.toml
+	@echo "installing into $(VENV), for a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --disable-pip-version-check -e ".[play]"
 	touch $@
@@ -29,10 +30,10 @@ help:  ## list the targets
 demo: $(VENV)/core  ## set up, then play a match
 	$(BIN)/geo-patrol match scripted random --config geo_patrol --games 1000 --seed 7 --show
 
-check: $(VENV)/dev  ## check style, types and imports, in seconds
+check: $(VENV)/dev  ## check style, types and imports, in seconds once all is installed
 	$(RUN) ruff check && $(RUN) ruff format --check && $(RUN) mypy && $(BIN)/lint-imports --no-logo
 
-quick: $(VENV)/dev  ## run the tests that take less than half a second each: two minutes on two cores
+quick: $(VENV)/dev  ## run the tests that take less than half a second each: two minutes on two idle cores, and one that compiles the engine
 	$(RUN) pytest -m "not slow and not e2e and not nightly"
 
 # The engine is compiled beside the checks, and so once: the processes of the tests would each begin with it.

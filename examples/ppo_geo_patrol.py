@@ -256,6 +256,10 @@ def train(args):
         next_done = checkpoint["next_done"]
         latest.extend(checkpoint["outcomes"])
         print(f"{args.out}: continues at global_step={global_step:,}, after {elapsed / 60:.2f} minutes")
+    budget = f"{args.minutes:g} minutes" if args.minutes else f"{args.total_timesteps:,} steps"
+    print(
+        f"{args.out}: {budget} of {args.config} on {device}; a line for every {10 * args.num_envs * args.num_steps:,} steps"
+    )
 
     def progress():
         return elapsed / (60 * args.minutes) if args.minutes else global_step / args.total_timesteps
@@ -386,7 +390,11 @@ if __name__ == "__main__":
     out = Path(args.out)
     if (out / "agent.pt").exists():
         sys.exit(f"{out}/agent.pt exists: give another --out, or remove it")
-    agent, trained = train(args)
+    try:
+        agent, trained = train(args)
+    except KeyboardInterrupt:
+        begins = "continues from its checkpoint" if (out / "checkpoint.pt").exists() else "begins anew"
+        sys.exit(f"\nstopped; the same command {begins}")
     out.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(__file__, out / "agent.py")
     torch.save(agent.state_dict(), out / "agent.pt")

@@ -43,6 +43,15 @@ def compile_ahead():
             pass
 
 
+def pytest_configure():
+    """Refuse to test another copy than this one: an installation without ``-e`` replaces the one of the Makefile."""
+    import geo_patrol
+
+    used = Path(geo_patrol.__file__).resolve()
+    if not used.is_relative_to(_TESTS.parent):
+        raise pytest.UsageError(f"geo_patrol is imported from {used.parent}: pip install -e '.[dev]'")
+
+
 def pytest_sessionstart(session):
     """Before a run of all tests, compile once: each process would begin with it."""
     is_worker = hasattr(session.config, "workerinput")

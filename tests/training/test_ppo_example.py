@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,17 +33,20 @@ def test_a_short_training(tmp_path):
     assert "ppo" in run(*match, folder=tmp_path)
 
 
-@pytest.mark.parametrize("option", ["--no-self-play", "--self-play"])
-def test_the_same_seed_gives_the_same_weights_with_and_without_an_interruption(option, tmp_path):
+@pytest.mark.parametrize(("option", "number"), [("--no-self-play", signal.SIGKILL), ("--self-play", signal.SIGINT)])
+def test_the_same_seed_gives_the_same_weights_with_and_without_an_interruption(option, number, tmp_path):
     command = [EXAMPLE, *SMALL, option, "--total-timesteps", "12800", "--save-seconds", "0", "--out"]
     run(*command, "one", folder=tmp_path)
-    process = subprocess.Popen([sys.executable, "-u", *command, "two"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-u", *command, "two"], cwd=tmp_path, **pipes)
     assert process.stdout is not None
     for line in process.stdout:  # the first one comes after ten iterations, which are 1,280 steps
         if line.startswith("global_step=1,280"):
             break
-    process.kill()
-    process.communicate()
+    process.send_signal(number)
+    _, errors = process.communicate()
+    told = "\nstopped; the same command continues from its checkpoint\n"
+    assert errors == (told if number == signal.SIGINT else "")
     assert (tmp_path / "two" / "checkpoint.pt").exists()
     changed = [sys.executable, *command, "two", "--gamma", "0.9"]
     refused = subprocess.run(changed, cwd=tmp_path, capture_output=True, text=True, check=False)

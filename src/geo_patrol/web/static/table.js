@@ -460,7 +460,8 @@ class TablePage {
       const answer = await request(`${this.#path}/hint`, { secret: this.line.secret, screen: screenKind() }, control.signal);
       if (choices !== this.entry.choices || control.signal.aborted) return;
       this.hinted = answer;
-      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent}% of ${answer.games.toLocaleString("en")} games that simple scripts play on from here, for both sides.`);
+      const replaced = this.entry.orders.length === 0 ? "" : " Taking it replaces your orders.";
+      say(text, `${this.#hintText(answer.orders)}: wins ${answer.percent}% of ${answer.games.toLocaleString("en")} games that simple scripts play on from here, for both sides.${replaced}`);
       this["take-hint"].hidden = false;
       this.hintedAt = Date.now();
       say(this["close-hint"], "Close");
