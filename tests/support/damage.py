@@ -2,7 +2,7 @@
 
 import copy
 
-MISSING = object()
+MISSING = "missing"
 """In place of a value: the key is removed."""
 
 
