@@ -161,7 +161,8 @@ def train_population_of_policies(job: Job, folder: Path) -> Trained:
     final_size = SP_PSRO_SIZE if self_play else PSRO_SIZE
     settings = _settings(job, final_size) | {"num_evaluations": 1}
     first = configure("mmd" if self_play else "league", out=folder / "first", **settings)
-    train(first)
+    if not train(first):
+        raise KeyboardInterrupt  # at which a training ends before its evaluation
     responses, begin = configure(out=folder, **settings), [str(first.out / "policy.safetensors")]
     curve: Curve = []
     for size in range(1, final_size + 1):

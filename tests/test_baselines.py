@@ -283,6 +283,22 @@ def test_runs_that_are_trained_here_continue(method, points, tmp_path, monkeypat
     assert first.file.stat().st_mtime_ns == written
 
 
+@pytest.mark.parametrize("method", ["psro", "sp-psro"])
+def test_a_population_does_not_begin_with_a_policy_whose_training_was_interrupted(method, tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    from geo_patrol.training import selfplay
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(baseline_methods, "SETTINGS", {"case1": {"num_envs": 16, "opponents": ("random",)}})
+    monkeypatch.setattr(selfplay, "update_policy", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        METHODS[method](Job(method, "case1", 0, 4096), tmp_path)
+    assert (tmp_path / "first" / "checkpoint.pt").exists()
+    assert not (tmp_path / "policies").exists()
+
+
 def test_satellites_are_trained_by_the_example(tmp_path, monkeypatch):
     commands = []
 
