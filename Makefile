@@ -161,14 +161,17 @@ bench-libraries: $(LIBRARIES:%=$(VENV)/libraries/%/installed) $(VENV)/libraries/
 	$(RUN) research.libraries publish
 
 # Compiled code is not traced, so quick tests of it run a second time as plain Python.
-PLAIN_RULES := tests/engine/test_rules.py tests/flight/test_flight_rules.py tests/solving/test_matrices.py -k "not frequency and not uniformly"
+PLAIN_RULES := tests/engine/test_rules.py tests/engine/test_sight.py tests/engine/test_observe.py tests/flight/test_flight_rules.py \
+	tests/solving/test_matrices.py -k "not frequency and not uniformly and not cannot_see and not across_the_board"
+PLAIN_STEPS := $(addprefix tests/envs/test_,$(addsuffix .py,starts hidden_envs env_errors vector_api vector_input own satellites))
 PLAIN_AGENTS := tests/agents tests/solving/test_solution.py -k "mirrored or raider_stay or evades or returns or as_many or takes_the_shot or values_are_those"
-# Training, the adapters and Ray have test targets of their own.
-ELSEWHERE := */geo_patrol/training/*,*/geo_patrol/adapters/*,*/evaluation/ray_executor.py
+# Training, the adapters, kernels and Ray have test targets of their own.
+ELSEWHERE := */cuda.py,*/geo_patrol/training/*,*/geo_patrol/adapters/*,*/evaluation/ray_executor.py
 coverage: $(VENV)/dev  ## run the tests with branch coverage, those of compiled code as plain Python
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(RUN) coverage run -m pytest
 	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN_RULES)
+	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN_STEPS)
 	NUMBA_DISABLE_JIT=1 $(RUN) coverage run -m pytest $(PLAIN_AGENTS)
 	$(RUN) coverage combine --quiet
 	$(RUN) coverage report --sort=cover
