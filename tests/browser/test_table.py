@@ -562,8 +562,11 @@ def test_a_hint_can_be_taken_or_cancelled(quick_hints, open_seat):
     page.click("#take-hint")
     assert sorted(page.evaluate("page.entry.orders")) == sorted(orders)
     assert page.locator(".commit").is_enabled()
+    assert "replaces" not in text, "nothing was ordered before"
+    page.evaluate("(([one]) => page.entry.give(one.name, one.options[0]))(page.entry.choices.satellites)")
     page.click("#ask-hint")
     assert page.locator(".commit").is_disabled(), "an open hint is taken or closed first"
+    page.locator("#hint", has_text="Taking it replaces your orders.").wait_for()
     page.keyboard.press("Escape")
     assert page.locator("#hint").is_hidden()
     assert page.locator(".commit").is_enabled()
