@@ -44,12 +44,12 @@ def compile_ahead():
 
 
 def pytest_configure():
-    """Refuse to test another copy than this one: an installation without ``-e`` replaces the one of the Makefile."""
+    """Refuse to test another copy than ``src``: an installation without ``-e`` replaces the one of the Makefile."""
     import geo_patrol
 
-    used = Path(geo_patrol.__file__).resolve()
-    if not used.is_relative_to(_TESTS.parent):
-        raise pytest.UsageError(f"geo_patrol is imported from {used.parent}: pip install -e '.[dev]'")
+    used, source = Path(geo_patrol.__file__).resolve().parent, (_TESTS.parent / "src" / "geo_patrol").resolve()
+    if used != source:
+        raise pytest.UsageError(f"geo_patrol must be imported from {source}, got {used}: pip install -e '.[dev]'")
 
 
 def pytest_sessionstart(session):

@@ -22,6 +22,8 @@ def serving(tables, port=0, host="127.0.0.1"):
         assert thread.is_alive()
         assert time.monotonic() < end
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)

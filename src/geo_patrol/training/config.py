@@ -213,8 +213,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
 ``entropy``: the same with an entropy bonus that stays, small clipping and learning rate, with the settings that Rudolph et al.
 (arXiv 2502.08938) start from. ``mmd``: magnetic mirror descent (Sokota et al., arXiv 2206.05825) with their settings of it: the
 entropy bonus draws to the uniform policy, which is its magnet, and the divergence from the policy of the rollout keeps the step of
-mirror descent small. ``nashpg``: a magnet that stands still for 4 million steps, with the
-settings of NashPG (arXiv 2510.18183)."""
+mirror descent small. ``nashpg``: a magnet that stands still for 4 million steps, with the settings of NashPG (arXiv 2510.18183)."""
 
 
 def configure(method: str = "league", **settings: Any) -> TrainingConfig:
